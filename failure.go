@@ -1,0 +1,38 @@
+package freshet
+
+import "time"
+
+// Class sorts failures by what may be expected of the next try (F6).
+type Class string
+
+const (
+	// Transient failures are worth another try: timeouts, 429, 5xx, parse errors, the unknown.
+	Transient Class = "transient"
+	// Permanent failures stay until somebody changes something: 401, 403, 404, 410, no such host.
+	Permanent Class = "permanent"
+)
+
+// Failure says why a source could not be read. It is data of an Outcome, kept on the source and
+// shown to people; it is not an error of ours.
+type Failure struct {
+	Class Class
+	// Code is a short stable name for programs and metrics: "timeout", "http_404", "no_such_host", "refused_address",
+	// "connect", "tls", "too_large", "not_a_feed", "parse", "redirects", "encoding", "credential", "internal".
+	Code string
+	// Status is the HTTP status that was answered, 0 when none was.
+	Status int
+	// Sentence tells a person what happened and, where it helps, what to do (F5, F6).
+	Sentence string
+	// RetryAfter is when the server allows the next try (429 and 503), zero when it did not say (F3).
+	RetryAfter time.Time
+	// CoolHost is true for the answers that cool down the whole host: 429 and 503 (S6).
+	CoolHost bool
+	// Gone is true for 410: the source is disabled at once (F3).
+	Gone bool
+	// Unreached is true when no connection came about (no such host, connect failure). When
+	// that happens to many hosts at once it is our own network that is down (S5).
+	Unreached bool
+}
+
+// Error makes a Failure usable as the error of the call that met it.
+func (f *Failure) Error() string { return f.Sentence }
