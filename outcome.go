@@ -1,0 +1,46 @@
+package freshet
+
+import "time"
+
+// Outcome is how one poll ended: a Failure, or a success with what was read (F2, F4). It is all
+// that a reader says; what follows from it is decided by Source.Observe and Sort.
+type Outcome struct {
+	At     time.Time     // when the request was made
+	Took   time.Duration // until the answer was read
+	Status int           // HTTP status, 0 when there was no answer
+
+	Failure *Failure // nil after a success
+
+	// Unchanged: a 304, or the same body as last time. Nothing was parsed and Posts is empty.
+	Unchanged bool
+	Posts     []Post // in the document's order
+	Partial   string // what could not be read, "" when all was (S10)
+
+	ETag, LastModified, BodyHash string // of a wholly read body only (F4)
+
+	Title, SiteURL string // what the document calls itself
+	MovedTo        string // where a chain of permanent redirects led (F3)
+	Hints          Hints
+}
+
+// Result names how a poll ended for people and scripts (S10).
+type Result string
+
+const (
+	ResultOK      Result = "ok"
+	ResultPartial Result = "partial"
+	ResultError   Result = "error"
+	ResultSkipped Result = "skipped"
+)
+
+// Result says how the poll ended.
+func (o *Outcome) Result() Result {
+	switch {
+	case o.Failure != nil:
+		return ResultError
+	case o.Partial != "":
+		return ResultPartial
+	default:
+		return ResultOK
+	}
+}

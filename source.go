@@ -1,0 +1,295 @@
+package freshet
+
+import (
+	"fmt"
+	"time"
+)
+
+// Type is the kind of a source (SPEC.md section 1).
+type Type string
+
+const (
+	RSS     Type = "rss"     // any RSS, RDF, Atom or JSON feed
+	Website Type = "website" // a page whose article text is extracted
+	HTTP    Type = "http"    // any content; only whether it changed matters
+	Twitter Type = "twitter" // an X account
+)
+
+// Source is a URL that is polled. What people edit comes first, then what polling writes.
+type Source struct {
+	ID             ID
+	Type           Type
+	URL            string
+	MovedFrom      string // the address before a permanent redirect was followed (F3)
+	NormalizedURL  string
+	Host           string // host group (S6)
+	Title          string // given by a person; "" for the feed's own
+	FeedTitle      string // what the document calls itself
+	SiteURL        string
+	Folder         string
+	InRiver        bool // false: only a workflow or a briefing asked for it (W2)
+	Enabled        bool
+	DisabledReason string
+	Config         Config
+	CreatedAt      time.Time
+	UpdatedAt      time.Time
+	RemovedAt      time.Time // zero unless removed (D7)
+
+	Asked time.Duration // the shortest interval that an enabled workflow asks for (S2); 0 for none
+
+	Seq               int64 // version: an outcome of an older one is refused
+	NextPollAt        time.Time
+	LastPollAt        time.Time // the last request, whatever came of it
+	LastSuccessAt     time.Time
+	Failures          int // in a row
+	PermanentFailures int // in a row (F6)
+	LastFailure       *Failure
+	Cursor            Cursor
+	History           History
+	Refresh           ID // the refresh that waits for this source; 0 for none
+}
+
+// Config is a source's own configuration, a JSON document in the API (S10).
+type Config struct {
+	Cadence           *Cadence `json:"cadence,omitempty"`
+	PollDelaySeconds  *float64 `json:"poll_delay_seconds,omitempty"`
+	Retry             Retry    `json:"retry,omitempty"`
+	SkipHistory       *bool    `json:"skip_history,omitempty"`
+	MaxArticleAgeDays *float64 `json:"max_article_age_days,omitempty"`
+}
+
+// Check refuses values that cannot be kept, naming the field.
+func (c Config) Check() error {
+	if c.Cadence != nil {
+		if err := c.Cadence.check(); err != nil {
+			return err
+		}
+	}
+	if d := c.PollDelaySeconds; d != nil && !(*d >= 0 && *d <= 3600) {
+		return &FieldError{"config.poll_delay_seconds", "must be between 0 and 3600 seconds"}
+	}
+	if c.Retry != "" && c.Retry != Ladder && c.Retry != Exponential {
+		return &FieldError{"config.retry", `must be "ladder" or "exponential"`}
+	}
+	if d := c.MaxArticleAgeDays; d != nil && !(*d > 0 && *d <= 36500) {
+		return &FieldError{"config.max_article_age_days", "must be more than 0 and at most 36500 days"}
+	}
+	return nil
+}
+
+// Name is what people call the source: their title, else the feed's own, else its address.
+func (s Source) Name() string {
+	switch {
+	case s.Title != "":
+		return s.Title
+	case s.FeedTitle != "":
+		return s.FeedTitle
+	default:
+		return displayURL(s.URL)
+	}
+}
+
+// Health is a source's state in a word.
+type Health string
+
+const (
+	Healthy   Health = "healthy"
+	Unhealthy Health = "unhealthy" // three failures in a row or more
+	Disabled  Health = "disabled"
+	Pending   Health = "pending" // no poll has ended yet
+)
+
+// unhealthyAt is how many failures in a row make a source unhealthy (river seed 7.2).
+const unhealthyAt = 3
+
+// Health returns the source's state.
+func (s Source) Health() Health {
+	switch {
+	case !s.Enabled:
+		return Disabled
+	case s.Failures >= unhealthyAt:
+		return Unhealthy
+	case s.LastSuccessAt.IsZero() && s.Failures == 0:
+		return Pending
+	default:
+		return Healthy
+	}
+}
+
+// FirstPoll says that no fetch has succeeded yet (S4).
+func (s Source) FirstPoll() bool { return s.LastSuccessAt.IsZero() }
+
+// Claim returns the source as it is while it is polled: the next try is already written down, so
+// that a crash between request and commit does not ask twice within the interval. One that a person
+// waits for, or that has never been read, is tried again sooner.
+func (s Source) Claim(p Policy, now time.Time) Source {
+	wait := p.Interval
+	if s.Refresh != 0 || s.FirstPoll() {
+		wait = min(wait, time.Minute)
+	}
+	s.Seq++
+	s.NextPollAt = now.Add(wait)
+	return s
+}
+
+// Observe returns the source after an outcome: cursor, health, next poll (S3, S5, F2, F3, F6).
+// stored is how many posts were new. The host is as Host.Observe left it.
+func (s Source) Observe(o *Outcome, p Policy, h Host, stored int, now time.Time) Source {
+	s.Seq++
+	s.LastPollAt = o.At
+	s.Refresh = 0
+	s.History = s.History.Add(Poll{At: o.At, Took: o.Took, Status: o.Status, Result: o.Result(), New: stored})
+	if o.Failure != nil {
+		s.observeFailure(o.Failure, p, now)
+	} else {
+		s.observeSuccess(o, p)
+	}
+	if !s.Enabled {
+		s.NextPollAt = time.Time{}
+	} else if h.NotBefore.After(s.NextPollAt) {
+		s.NextPollAt = h.NotBefore
+	}
+	return s
+}
+
+func (s *Source) observeFailure(f *Failure, p Policy, now time.Time) {
+	s.LastFailure = f
+	s.Failures++
+	s.Cursor.Move = nil
+	if f.Class == Permanent {
+		s.PermanentFailures++
+	} else {
+		s.PermanentFailures = 0
+	}
+	s.NextPollAt = s.LastPollAt.Add(p.Backoff(s.Failures))
+	if f.RetryAfter.After(s.NextPollAt) {
+		s.NextPollAt = f.RetryAfter
+	}
+	switch {
+	case f.Gone:
+		s.disable("The server says that it is gone for good (410).", now)
+	case p.DisableAfter > 0 && s.PermanentFailures >= p.DisableAfter:
+		s.disable(fmt.Sprintf("It failed %d times in a row in a way that does not pass by itself. The last: %s", s.PermanentFailures, f.Sentence), now)
+	}
+}
+
+func (s *Source) disable(reason string, now time.Time) {
+	s.Enabled, s.DisabledReason, s.UpdatedAt = false, reason, now
+}
+
+func (s *Source) observeSuccess(o *Outcome, p Policy) {
+	s.LastFailure, s.Failures, s.PermanentFailures = nil, 0, 0
+	s.LastSuccessAt = o.At
+	c := &s.Cursor
+	c.LastFetchAt, c.SyntheticPollAt = &o.At, nil
+	if !o.Unchanged {
+		c.Partial, c.BodyHash = o.Partial, o.BodyHash
+		c.NewestPublishedAt = newest(c.NewestPublishedAt, o.Posts)
+		if o.Title != "" {
+			s.FeedTitle = o.Title
+		}
+		if o.SiteURL != "" {
+			s.SiteURL = o.SiteURL
+		}
+	}
+	c.ETag, c.LastModified = o.ETag, o.LastModified
+	s.observeMove(o.MovedTo)
+	c.HintSeconds, c.HintFrom = 0, ""
+	if o.Hints.Every > p.Interval {
+		c.HintSeconds, c.HintFrom = int(min(o.Hints.Every, maxHint).Seconds()), o.Hints.From
+	}
+	s.NextPollAt = o.Hints.Next(s.LastPollAt, p.Interval)
+}
+
+// observeMove counts permanent redirects and follows one after three in a row (F3).
+func (s *Source) observeMove(to string) {
+	c := &s.Cursor
+	switch {
+	case to == "" || to == s.URL:
+		c.Move = nil
+		return
+	case c.Move == nil || c.Move.To != to:
+		c.Move = &Move{To: to}
+	default:
+		moved := *c.Move
+		c.Move = &moved
+	}
+	if c.Move.Times++; c.Move.Times < movesToBelieve {
+		return
+	}
+	if s.MovedFrom == "" {
+		s.MovedFrom = s.URL
+	}
+	s.setURL(to)
+}
+
+// setURL points the source to another address; validators do not outlive the change (F2).
+func (s *Source) setURL(to string) {
+	s.URL, s.NormalizedURL, s.Host = to, NormalizedURL(to), HostOf(to)
+	c := &s.Cursor
+	c.Move, c.ETag, c.LastModified, c.BodyHash = nil, "", "", ""
+}
+
+func newest(last *time.Time, posts []Post) *time.Time {
+	for i := range posts {
+		if t := posts[i].Published; !t.IsZero() && (last == nil || t.After(*last)) {
+			last = &posts[i].Published
+		}
+	}
+	if last == nil {
+		return nil
+	}
+	t := *last
+	return &t
+}
+
+// Enable switches the source on; its failures are forgotten (F6) and it is due at once (S3), but
+// for a pause that its host asked for.
+func (s Source) Enable(h Host, now time.Time) Source {
+	if s.Enabled {
+		return s
+	}
+	s.Enabled, s.DisabledReason = true, ""
+	s.Failures, s.PermanentFailures, s.LastFailure = 0, 0, nil
+	s.NextPollAt = latest(now, h.NotBefore)
+	return s
+}
+
+// Disable switches the source off: it is not polled, by hand neither (S7).
+func (s Source) Disable(reason string) Source {
+	s.Enabled, s.DisabledReason = false, reason
+	s.NextPollAt = time.Time{}
+	return s
+}
+
+// Reschedule returns the source with the next poll that its changed policy calls for (W9).
+func (s Source) Reschedule(p Policy, h Host, now time.Time) Source {
+	if !s.Enabled || s.LastPollAt.IsZero() {
+		return s
+	}
+	s.NextPollAt = latest(s.LastPollAt.Add(p.Backoff(s.Failures)), latest(now, h.NotBefore))
+	if f := s.LastFailure; f != nil {
+		s.NextPollAt = latest(s.NextPollAt, f.RetryAfter)
+	}
+	return s
+}
+
+// PutOff returns until when a refresh by hand must leave the source alone, because its server asked
+// for a pause (S5); zero when it need not.
+func (s Source) PutOff(h Host, now time.Time) time.Time {
+	until := h.NotBefore
+	if f := s.LastFailure; f != nil {
+		until = latest(until, f.RetryAfter)
+	}
+	if until.After(now) {
+		return until
+	}
+	return time.Time{}
+}
+
+func latest(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
