@@ -1,0 +1,583 @@
+package feed
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"freshet/internal/plain"
+)
+
+// where is the part of a feed that the reader is in.
+type where uint8
+
+const (
+	inDocument where = iota
+	inFeed
+	inEntry
+	inPerson // the author of a feed or an entry
+	inAside  // image, text input, source, owner, contributor: nothing of it is the feed's or the entry's
+	inSkipHours
+	inSkipDays
+)
+
+// maxDepth is how many open elements are remembered. When there are more, those without a meaning are forgotten.
+const maxDepth = 128
+
+// frame is an open element.
+type frame struct {
+	name     []byte
+	el       element
+	in       where  // around it
+	base     string // around it
+	bindings int    // how many there were around it
+}
+
+// binding is a namespace declaration that is in scope.
+type binding struct {
+	prefix     []byte
+	vocabulary vocabulary
+}
+
+// reader reads an XML feed: tokens in, entries out. What an element means depends on its name
+// (names.go) and on where it stands.
+type reader struct {
+	scanner
+	o       Options
+	out     *Document
+	convert converter
+
+	frames   []frame
+	bindings []binding
+	base     string
+	in       where
+
+	attrs     []attr
+	isFeed    bool   // an element was seen that only feeds have
+	atom      bool   // types of text are declared, not to be guessed
+	root      []byte // name of the first element
+	entryName []byte
+	unclosed  [elements]int // no element of the kind that begins before this offset has an end tag
+	frequency int
+
+	feed, item fields
+	person     person
+	scratch    []byte // values that had to be put together
+	buf        []byte // strings of the entry at hand
+	spans      []span
+}
+
+// parseXML reads an XML feed, which is in UTF-8.
+func parseXML(doc []byte, o Options) (*Document, error) {
+	r := reader{scanner: scanner{doc: doc}, o: o, out: &Document{}, base: o.URL}
+	r.convert = converter{limit: o.MaxText, keepMarkup: o.KeepMarkup, entities: declaredEntities(doc)}
+	r.read()
+	if !r.isFeed {
+		return nil, r.notFeed()
+	}
+	return r.out, nil
+}
+
+// read goes through the tokens. It stops early when a bound is reached.
+func (r *reader) read() {
+	for r.out.Partial == "" {
+		switch t := r.next(); t.kind {
+		case startTag:
+			r.start(t)
+		case endTag:
+			r.end(t.name)
+		case text, cdata:
+			r.characters(t)
+		case endOfDocument:
+			r.finish()
+			return
+		}
+	}
+	r.finish()
+}
+
+// finish closes what is open and says what was missing.
+func (r *reader) finish() {
+	if r.out.Partial == "" && (r.cut || r.feedIsOpen()) {
+		r.out.note("the document ends before its end")
+	}
+	r.unwind(0)
+	r.finishFeed()
+	if r.convert.cut {
+		r.out.note("a text longer than " + strconv.Itoa(r.o.MaxText) + " bytes was cut")
+	}
+}
+
+// feedIsOpen reports whether the root of the feed, or an entry, was not closed.
+func (r *reader) feedIsOpen() bool {
+	for i := range r.frames {
+		if el := r.frames[i].el; el != unknown && el <= entry {
+			return true
+		}
+	}
+	return false
+}
+
+// element names the element with this qualified name.
+func (r *reader) element(name []byte) element {
+	prefix, local := splitName(name)
+	return elementOf(r.vocabulary(prefix), local)
+}
+
+// vocabulary is what the prefix is bound to, or what it usually is.
+func (r *reader) vocabulary(prefix []byte) vocabulary {
+	for i := len(r.bindings) - 1; i >= 0; i-- {
+		if b := &r.bindings[i]; bytes.Equal(b.prefix, prefix) {
+			return b.vocabulary
+		}
+	}
+	return vocabularyOfPrefix(prefix)
+}
+
+// start handles a start tag.
+func (r *reader) start(t token) {
+	bindings, base := len(r.bindings), r.base
+	r.attrs = r.attrs[:0]
+	if len(t.attrs) > 0 {
+		r.attrs = attributes(r.attrs, t.attrs)
+		r.declare()
+	}
+	if r.root == nil {
+		r.root = t.name
+	}
+	el := r.element(t.name)
+	if !r.opens(el, t) {
+		r.leaf(el, t)
+		r.bindings, r.base = r.bindings[:bindings], base
+		return
+	}
+	if el == entry {
+		r.startEntry(t, &bindings)
+	}
+	if t.empty {
+		in := r.in
+		r.enter(el, t)
+		r.leave(el)
+		r.in = in
+		r.bindings, r.base = r.bindings[:bindings], base
+		return
+	}
+	r.push(frame{name: t.name, el: el, in: r.in, base: base, bindings: bindings})
+	r.enter(el, t)
+}
+
+// opens reports whether the element holds others that matter. The rest is read in one step.
+func (r *reader) opens(el element, t token) bool {
+	switch el {
+	case unknown, rootRSS, rootRDF, rootFeed, channel, entry, author, contributor, owner, source, image, textInput,
+		mediaGroup, mediaContent, mediaThumbnail, skipHours, skipDays:
+		return true
+	case body:
+		return r.in != inEntry
+	}
+	return false
+}
+
+// declare takes xml:base and namespace declarations from the attributes.
+func (r *reader) declare() {
+	for _, a := range r.attrs {
+		switch {
+		case len(a.name) >= 5 && equalFold(a.name[:5], []byte("xmlns")):
+			r.bind(a)
+		case equalFold(a.name, []byte("xml:base")) || equalFold(a.name, []byte("base")):
+			if b := r.resolved(a.value); len(b) > 0 {
+				r.base = string(b)
+			}
+		}
+	}
+}
+
+// bind takes "xmlns" or "xmlns:prefix".
+func (r *reader) bind(a attr) {
+	var prefix []byte
+	if len(a.name) > 6 && a.name[5] == ':' {
+		prefix = a.name[6:]
+	} else if len(a.name) > 5 {
+		return
+	}
+	if len(r.bindings) >= 4*maxDepth {
+		return
+	}
+	v, known := vocabularyOf(a.value)
+	if !known {
+		v = vocabularyOfPrefix(prefix)
+	}
+	r.bindings = append(r.bindings, binding{prefix: prefix, vocabulary: v})
+}
+
+// push remembers an open element.
+func (r *reader) push(f frame) {
+	if len(r.frames) >= maxDepth {
+		r.forget()
+	}
+	if len(r.frames) < maxDepth {
+		r.frames = append(r.frames, f)
+	}
+}
+
+// forget drops open elements without a meaning, whose end tags nobody misses.
+func (r *reader) forget() {
+	kept := r.frames[:0]
+	for _, f := range r.frames {
+		if f.el != unknown {
+			kept = append(kept, f)
+		}
+	}
+	r.frames = kept
+}
+
+// end handles an end tag: it closes the innermost open element of its name, and all that are open inside.
+func (r *reader) end(name []byte) {
+	for i := len(r.frames) - 1; i >= 0; i-- {
+		if equalFold(r.frames[i].name, name) {
+			r.unwind(i)
+			return
+		}
+	}
+}
+
+// unwind closes elements until n are open.
+func (r *reader) unwind(n int) {
+	for len(r.frames) > n {
+		f := r.frames[len(r.frames)-1]
+		r.frames = r.frames[:len(r.frames)-1]
+		r.leave(f.el)
+		r.in, r.base = f.in, f.base
+		r.bindings = r.bindings[:f.bindings]
+	}
+}
+
+// startEntry closes the entry that is still open, if one is: entries do not nest.
+func (r *reader) startEntry(t token, bindings *int) {
+	for i := range r.frames {
+		if r.frames[i].el == entry {
+			own := append([]binding(nil), r.bindings[*bindings:]...)
+			base := r.base
+			r.unwind(i)
+			*bindings = len(r.bindings)
+			r.bindings = append(r.bindings, own...)
+			r.base = base
+			break
+		}
+	}
+	r.entryName = t.name
+}
+
+// enter handles the start of an element that holds others.
+func (r *reader) enter(el element, t token) {
+	switch el {
+	case rootRSS, rootRDF, rootFeed, channel:
+		r.enterFeed(el)
+	case entry:
+		r.isFeed = true
+		r.in = inEntry
+		r.item.reset()
+		r.item.link = ref{value: value{b: r.attribute("href"), escaped: true}, base: r.base}
+		r.item.guid = value{b: r.about(), escaped: true}
+		r.date(updated, value{b: r.attribute("lastmod"), escaped: true})
+	case author:
+		if r.in == inFeed || r.in == inEntry {
+			r.person = person{of: r.in}
+			r.in = inPerson
+		} else if r.in != inPerson {
+			r.in = inAside
+		}
+	case mediaContent, mediaThumbnail:
+		r.media(el)
+	case contributor, owner, source, image, textInput:
+		r.in = inAside
+	case skipHours:
+		r.in = inSkipHours
+	case skipDays:
+		r.in = inSkipDays
+	}
+}
+
+// enterFeed notes what kind of feed the root is.
+func (r *reader) enterFeed(el element) {
+	if r.in == inEntry || r.in == inPerson || r.in == inAside {
+		return
+	}
+	r.isFeed = r.isFeed || el != rootRDF
+	if el != rootRDF && el != rootRSS {
+		r.in = inFeed
+	}
+	if r.out.Format == "" || el == rootRSS {
+		r.out.Format, r.atom = r.format(el)
+	}
+}
+
+// leave handles the end of an element that holds others.
+func (r *reader) leave(el element) {
+	switch el {
+	case entry:
+		r.finishEntry()
+	case author:
+		r.finishPerson()
+	}
+}
+
+// characters handles text outside of the elements that are read in one step: only persons have some.
+func (r *reader) characters(t token) {
+	if r.in == inPerson && len(r.person.text.b) == 0 {
+		r.person.text = value{b: bytes.TrimSpace(t.body), escaped: t.kind == text}
+	}
+}
+
+// leaf handles an element that is read in one step, up to its end tag.
+func (r *reader) leaf(el element, t token) {
+	switch r.in {
+	case inEntry:
+		r.entryLeaf(el, t)
+	case inFeed, inDocument:
+		r.feedLeaf(el, t)
+	case inPerson:
+		r.personLeaf(el, t)
+	case inSkipHours:
+		r.skipHour(r.capture(t, el, formText))
+	case inSkipDays:
+		r.skipDay(r.capture(t, el, formText))
+	default:
+		r.capture(t, el, formText)
+	}
+}
+
+// feedLeaf handles a child of the feed.
+func (r *reader) feedLeaf(el element, t token) {
+	switch el {
+	case title:
+		r.setTitle(&r.feed, r.capture(t, el, r.declared(formOpen)))
+	case dcTitle, itunesTitle, mediaTitle:
+		r.feed.otherTitle.keep(r.capture(t, el, formOpen))
+	case link:
+		r.link(&r.feed, t)
+	case guid:
+		r.feed.guid = r.capture(t, el, formText)
+		r.feed.guidBase = r.base
+	case ttl:
+		r.setTTL(r.capture(t, el, formText))
+	case updatePeriod:
+		r.setPeriod(r.capture(t, el, formText))
+	case updateFrequency:
+		r.setFrequency(r.capture(t, el, formText))
+	default:
+		r.capture(t, el, formText)
+	}
+}
+
+// entryLeaf handles a child of an entry.
+func (r *reader) entryLeaf(el element, t token) {
+	switch el {
+	case title:
+		r.setTitle(&r.item, r.capture(t, el, r.declared(formOpen)))
+	case dcTitle, itunesTitle, mediaTitle:
+		r.item.otherTitle.keep(r.capture(t, el, formOpen))
+	case link:
+		r.link(&r.item, t)
+	case origLink:
+		r.item.origLink = ref{value: r.capture(t, el, formText), base: r.base}
+	case guid:
+		r.guid(t)
+	case published, updated, created, dcDate:
+		r.date(el, r.capture(t, el, formText))
+	case description, summary:
+		r.setSummary(el, t)
+	case content, encoded, body:
+		r.setContent(el, t)
+	case dcDescription, mediaDescription, itunesSummary, itunesSubtitle:
+		r.item.otherSummary.keep(r.capture(t, el, formOpen))
+	case enclosure:
+		r.enclosure()
+		r.capture(t, el, formText)
+	case itunesImage:
+		r.item.image.keep(ref{value: value{b: r.href(), escaped: true}, base: r.base})
+		r.capture(t, el, formText)
+	default:
+		r.capture(t, el, formText)
+	}
+}
+
+// personLeaf handles a child of an author.
+func (r *reader) personLeaf(el element, t token) {
+	v := r.capture(t, el, formText)
+	switch el {
+	case personName:
+		r.person.name.keep(v)
+	case personEmail:
+		r.person.email.keep(v)
+	}
+}
+
+// attribute is the value of the attribute with this name in lower case, nil when it is not there.
+func (r *reader) attribute(name string) []byte {
+	for i := range r.attrs {
+		if a := &r.attrs[i]; len(a.name) == len(name) && strings.EqualFold(string(a.name), name) {
+			return a.value
+		}
+	}
+	return nil
+}
+
+// about is rdf:about.
+func (r *reader) about() []byte {
+	for i := range r.attrs {
+		if prefix, local := splitName(r.attrs[i].name); len(prefix) > 0 && equalFold(local, []byte("about")) {
+			return r.attrs[i].value
+		}
+	}
+	return nil
+}
+
+// href is the address that an element carries, under the names that feeds use for it.
+func (r *reader) href() []byte {
+	for _, name := range [...]string{"url", "uri", "href"} {
+		if v := r.attribute(name); len(v) > 0 {
+			return v
+		}
+	}
+	return nil
+}
+
+// resolved is the absolute form of an address in an attribute.
+func (r *reader) resolved(v []byte) []byte {
+	if bytes.IndexByte(v, '&') >= 0 {
+		v = plain.Unescape(nil, v)
+	}
+	return resolve(nil, r.base, v)
+}
+
+// declared is the form that the type attribute of a text construct gives, and otherwise the form given.
+func (r *reader) declared(otherwise form) form {
+	if otherwise == formOpen && r.atom {
+		otherwise = formText
+	}
+	t := r.attribute("type")
+	if len(t) == 0 {
+		return otherwise
+	}
+	var low [maxName]byte
+	if len(t) > len(low) {
+		return otherwise
+	}
+	switch string(lower(low[:0], t)) {
+	case "html", "text/html":
+		return formHTML
+	case "xhtml", "application/xhtml+xml":
+		return formXHTML
+	case "text", "plain", "text/plain":
+		if r.atom {
+			return formText
+		}
+		return formOpen
+	}
+	return formText
+}
+
+// isBase64 reports whether a text construct says that its content is encoded: Atom 0.3's mode, or a
+// type in Atom 1.0 that is neither text nor XML.
+func (r *reader) isBase64() bool {
+	if equalFold(r.attribute("mode"), []byte("base64")) {
+		return true
+	}
+	t := strings.ToLower(string(r.attribute("type")))
+	switch t {
+	case "", "text", "html", "xhtml", "plain":
+		return false
+	}
+	return !strings.HasPrefix(t, "text/") && !strings.HasSuffix(t, "+xml") && !strings.HasSuffix(t, "/xml")
+}
+
+// link handles a link: an address in an attribute with its relation, or in the content.
+func (r *reader) link(f *fields, t token) {
+	href := r.href()
+	if href == nil {
+		if v := r.capture(t, link, formText); !v.blank() {
+			f.link = ref{value: v, base: r.base}
+		}
+		return
+	}
+	to := ref{value: value{b: href, escaped: true}, base: r.base}
+	rel := r.attribute("rel")
+	switch {
+	case len(rel) == 0 || isRelation(rel, "alternate"):
+		if r.isPage(r.attribute("type")) {
+			f.link = to
+		} else {
+			f.otherLink.keep(to)
+		}
+	case isRelation(rel, "enclosure"):
+		r.enclosure()
+	}
+	r.capture(t, link, formText)
+}
+
+// isRelation compares a link relation, which may be written as IANA's address for it.
+func isRelation(rel []byte, name string) bool {
+	return strings.EqualFold(string(rel), name) ||
+		len(rel) > len(name) && strings.EqualFold(string(rel), "http://www.iana.org/assignments/relation/"+name)
+}
+
+// isPage reports whether a link's type is that of a page for people.
+func (r *reader) isPage(t []byte) bool {
+	return len(t) == 0 || equalFold(t, []byte("text/html")) || equalFold(t, []byte("html")) ||
+		equalFold(t, []byte("application/xhtml+xml")) || equalFold(t, []byte("xhtml"))
+}
+
+// guid handles an identity. One that is an address is the link of an entry without any.
+func (r *reader) guid(t token) {
+	permalink := r.attribute("ispermalink")
+	r.item.notPermalink = len(permalink) > 0 && !equalFold(permalink, []byte("true"))
+	if v := r.capture(t, guid, formText); !v.blank() {
+		r.item.guid = v
+		r.item.guidBase = r.base
+		r.item.isGUID = true
+	}
+}
+
+// setTitle keeps the first title, unless one comes that is less deep inside the entry.
+func (r *reader) setTitle(f *fields, v value) {
+	if depth := len(r.frames); !v.blank() && (f.title.blank() || depth < f.titleDepth) {
+		f.title, f.titleDepth = v, depth
+	}
+}
+
+// setSummary handles a description or summary. A second one is the body, where no other is.
+func (r *reader) setSummary(el element, t token) {
+	f := r.declared(formOpen)
+	if el == description {
+		f = r.declared(formHTML)
+	}
+	if !r.item.summary.blank() && !r.item.hasContent {
+		r.setContent(el, t)
+		return
+	}
+	encoded := r.isBase64()
+	v := r.capture(t, el, f)
+	v.base64 = encoded
+	r.item.summary = v
+}
+
+// setContent handles a body. The first one counts.
+func (r *reader) setContent(el element, t token) {
+	var f form
+	switch el {
+	case encoded:
+		f = r.declared(formHTML)
+	case body:
+		f = formXHTML
+	default:
+		f = r.declared(formOpen)
+	}
+	b64 := el != body && r.isBase64()
+	v := r.capture(t, el, f)
+	v.base64 = b64
+	r.item.hasContent = true
+	if r.item.content.blank() {
+		r.item.content = v
+	}
+}

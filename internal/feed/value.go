@@ -1,0 +1,311 @@
+package feed
+
+import (
+	"bytes"
+	"unicode/utf8"
+
+	"freshet/internal/plain"
+)
+
+// form says how the characters of a value are meant.
+type form uint8
+
+const (
+	formText  form = iota // plain text
+	formOpen              // plain text or HTML, as it looks (RSS titles)
+	formHTML              // HTML
+	formXHTML             // markup that stands in the document itself
+)
+
+// value is the content of an element, not yet turned into text: a part of the document, or of the
+// reader's scratch when it had to be put together.
+type value struct {
+	b       []byte
+	form    form
+	escaped bool // references of XML are still to be decoded
+	base64  bool
+}
+
+// blank reports whether there is nothing in it but white space.
+func (v value) blank() bool {
+	for _, c := range v.b {
+		if !isSpace(c) {
+			return false
+		}
+	}
+	return true
+}
+
+// converter turns values into the strings of an entry.
+type converter struct {
+	limit      int
+	keepMarkup bool
+	entities   map[string][]byte // declared in the document
+	cut        bool              // a value was longer than limit
+	tmp, wide  []byte
+}
+
+// body appends the value as plain text, or as HTML where markup is kept.
+func (c *converter) body(dst []byte, v value) []byte {
+	if !c.keepMarkup {
+		return c.text(dst, v)
+	}
+	b := c.decoded(v)
+	start := len(dst)
+	if v.form == formText || v.form == formOpen && !plain.LooksLikeHTML(b) {
+		dst = appendAsHTML(dst, bytes.TrimSpace(b))
+	} else {
+		dst = appendClean(dst, bytes.TrimSpace(b))
+	}
+	return c.bounded(dst, start)
+}
+
+// text appends the value as plain text.
+func (c *converter) text(dst []byte, v value) []byte {
+	start := len(dst)
+	if v.form == formHTML && v.escaped && !v.base64 && c.entities == nil && !mayBeTwiceEncoded(v.b) {
+		dst = plain.AppendEscaped(dst, v.b, c.limit+1)
+		return c.bounded(dst, start)
+	}
+	b := c.decoded(v)
+	if v.form == formText || v.form == formOpen && !plain.LooksLikeHTML(b) {
+		dst = plain.Fold(dst, b, c.limit+1)
+	} else {
+		dst = plain.Append(dst, b, c.limit+1)
+	}
+	return c.bounded(dst, start)
+}
+
+// literal appends the characters of a value that is neither text nor markup: a guid, an address, a date.
+func (c *converter) literal(dst []byte, v value) []byte {
+	start := len(dst)
+	dst = appendClean(dst, bytes.TrimSpace(c.decoded(v)))
+	return c.bounded(dst, start)
+}
+
+// decoded returns the characters of the value: references of XML and base64 decoded, text in twice encoded UTF-8
+// repaired. It is valid until the next call.
+func (c *converter) decoded(v value) []byte {
+	b := v.b
+	if v.escaped && bytes.IndexByte(b, '&') >= 0 {
+		if c.entities != nil {
+			b = c.expand(b)
+		}
+		c.tmp = plain.Unescape(c.tmp[:0], b)
+		b = c.tmp
+	}
+	if v.base64 {
+		b = decodeBase64(b)
+	}
+	if needsRepair(b) {
+		c.wide = repair(c.wide[:0], b)
+		b = c.wide
+	}
+	return b
+}
+
+// expand replaces references to entities that the document declares. Their values hold no such
+// references, and the result is bounded: nothing grows out of hand.
+func (c *converter) expand(b []byte) []byte {
+	var out []byte
+	for len(b) > 0 && len(out) <= c.limit {
+		i := bytes.IndexByte(b, '&')
+		if i < 0 {
+			break
+		}
+		n := nameLength(b[i+1:])
+		replacement, ok := c.entities[string(b[i+1:i+1+n])]
+		if !ok || i+1+n >= len(b) || b[i+1+n] != ';' {
+			out = append(out, b[:i+1]...)
+			b = b[i+1:]
+			continue
+		}
+		out = append(append(out, b[:i]...), replacement...)
+		b = b[i+2+n:]
+	}
+	return append(out, b...)
+}
+
+// bounded cuts what was appended after start to the limit, at a character's beginning.
+func (c *converter) bounded(dst []byte, start int) []byte {
+	if len(dst)-start <= c.limit {
+		return dst
+	}
+	c.cut = true
+	end := start + c.limit
+	for end > start && !utf8.RuneStart(dst[end]) {
+		end--
+	}
+	return dst[:end]
+}
+
+// appendClean appends b without control characters other than white space.
+func appendClean(dst, b []byte) []byte {
+	for i, c := range b {
+		if c < ' ' && c != '\n' && c != '\t' && c != '\r' || c == 0x7f {
+			dst = append(dst, b[:i]...)
+			for _, c := range b[i:] {
+				if c >= ' ' && c != 0x7f || c == '\n' || c == '\t' || c == '\r' {
+					dst = append(dst, c)
+				}
+			}
+			return dst
+		}
+	}
+	return append(dst, b...)
+}
+
+// appendAsHTML appends plain text as HTML.
+func appendAsHTML(dst, b []byte) []byte {
+	for {
+		i := bytes.IndexAny(b, "<>&")
+		if i < 0 {
+			return appendClean(dst, b)
+		}
+		dst = appendClean(dst, b[:i])
+		switch b[i] {
+		case '<':
+			dst = append(dst, "&lt;"...)
+		case '>':
+			dst = append(dst, "&gt;"...)
+		default:
+			dst = append(dst, "&amp;"...)
+		}
+		b = b[i+1:]
+	}
+}
+
+// needsRepair reports whether b may be UTF-8 that was encoded twice, or holds characters from U+0080 to
+// U+009F, which nobody means.
+func needsRepair(b []byte) bool {
+	i := firstWide(b)
+	return i < len(b) && (twiceEncoded(b[i:]) || hasC1(b[i:]))
+}
+
+// mayBeTwiceEncoded is twiceEncoded for the first character of b that is not ASCII.
+func mayBeTwiceEncoded(b []byte) bool { return twiceEncoded(b[firstWide(b):]) }
+
+// twiceEncoded reports whether b begins with two characters below U+0100 whose bytes begin a
+// character in UTF-8.
+func twiceEncoded(b []byte) bool {
+	return len(b) >= 4 && (b[0] == 0xc2 || b[0] == 0xc3) && b[2] == 0xc2 && b[0]<<6|b[1]&0x3f >= 0xc2
+}
+
+// hasC1 reports whether b holds a character from U+0080 to U+009F.
+func hasC1(b []byte) bool {
+	for {
+		i := bytes.IndexByte(b, 0xc2)
+		if i < 0 || i+1 >= len(b) {
+			return false
+		}
+		if b[i+1] < 0xa0 {
+			return true
+		}
+		b = b[i+2:]
+	}
+}
+
+// firstWide is the index of the first byte that is not ASCII, or the length of b.
+func firstWide(b []byte) int {
+	i := 0
+	for ; i+8 <= len(b); i += 8 {
+		w := uint64(b[i]) | uint64(b[i+1])<<8 | uint64(b[i+2])<<16 | uint64(b[i+3])<<24 |
+			uint64(b[i+4])<<32 | uint64(b[i+5])<<40 | uint64(b[i+6])<<48 | uint64(b[i+7])<<56
+		if w&0x8080808080808080 != 0 {
+			break
+		}
+	}
+	for i < len(b) && b[i] < utf8.RuneSelf {
+		i++
+	}
+	return i
+}
+
+// repair appends b with what a careless publisher did to it undone: if all its characters are those of
+// ISO 8859-1 and their bytes are UTF-8, they are read as such.
+func repair(dst, b []byte) []byte {
+	start := len(dst)
+	for i := 0; i < len(b); i++ {
+		switch c := b[i]; {
+		case c < utf8.RuneSelf:
+			dst = append(dst, c)
+		case (c == 0xc2 || c == 0xc3) && i+1 < len(b):
+			dst = append(dst, c<<6|b[i+1]&0x3f)
+			i++
+		default:
+			return appendWindows1252(dst[:start], b)
+		}
+	}
+	if utf8.Valid(dst[start:]) {
+		return dst
+	}
+	return appendWindows1252(dst[:start], b)
+}
+
+// appendWindows1252 appends b with U+0080 to U+009F read as the windows-1252 bytes they come from.
+func appendWindows1252(dst, b []byte) []byte {
+	for {
+		i := bytes.IndexByte(b, 0xc2)
+		if i < 0 || i+1 >= len(b) {
+			return append(dst, b...)
+		}
+		dst = append(dst, b[:i]...)
+		if c := b[i+1]; c < 0xa0 {
+			ref := [...]byte{'&', '#', '1', '0' + (c/10)%10, '0' + c%10, ';'}
+			dst = plain.Unescape(dst, ref[:])
+		} else {
+			dst = append(dst, 0xc2, c)
+		}
+		b = b[i+2:]
+	}
+}
+
+// decodeBase64 decodes b, passing over what is not of the alphabet; b comes back as it was when
+// it is no base64 or does not hold text.
+func decodeBase64(b []byte) []byte {
+	out := make([]byte, 0, len(b)*3/4)
+	var bits uint32
+	digits, padding := 0, 0
+	for _, c := range b {
+		d := base64Digit(c)
+		switch {
+		case c == '=':
+			padding++
+			continue
+		case d < 0:
+			continue
+		}
+		bits = bits<<6 | uint32(d)
+		if digits++; digits%4 == 0 {
+			out = append(out, byte(bits>>16), byte(bits>>8), byte(bits))
+		}
+	}
+	switch digits % 4 {
+	case 1:
+		return b
+	case 2:
+		out = append(out, byte(bits>>4))
+	case 3:
+		out = append(out, byte(bits>>10), byte(bits>>2))
+	}
+	if digits%4 > 0 && padding < 4-digits%4 || !utf8.Valid(out) {
+		return b
+	}
+	return out
+}
+
+func base64Digit(c byte) int {
+	switch {
+	case c >= 'A' && c <= 'Z':
+		return int(c - 'A')
+	case c >= 'a' && c <= 'z':
+		return int(c-'a') + 26
+	case c >= '0' && c <= '9':
+		return int(c-'0') + 52
+	case c == '+':
+		return 62
+	case c == '/':
+		return 63
+	}
+	return -1
+}
