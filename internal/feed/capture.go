@@ -13,6 +13,9 @@ func (r *reader) capture(t token, el element, f form) value {
 		return value{form: f}
 	}
 	if v, ok := r.captureCharacters(t.name, f); ok {
+		if f == formXHTML {
+			v.form = formText // markup that is escaped is none
+		}
 		return v
 	}
 	start := r.pos

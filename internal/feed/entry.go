@@ -53,6 +53,7 @@ type fields struct {
 	author                value // a name or an address, in "mail (name)" or another form
 	authorName            value
 	summary, otherSummary value
+	mediaText, subtitle   value
 	content, otherContent value
 	hasContent            bool
 
@@ -90,9 +91,9 @@ func (r *reader) date(el element, v value) {
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // enclosure keeps the file that an element's attributes name.
-func (r *reader) enclosure() {
+func (r *reader) enclosure(url ref) {
 	if r.in == inEntry && len(r.item.enclosures) < maxFiles {
-		r.item.enclosures = append(r.item.enclosures, r.file())
+		r.item.enclosures = append(r.item.enclosures, r.file(url))
 	}
 }
 
@@ -104,7 +105,7 @@ func (r *reader) media(el element) {
 	if r.in != inEntry || len(r.item.media) >= maxFiles {
 		return
 	}
-	f := r.file()
+	f := r.file(ref{value: value{b: r.href(), escaped: true}, base: r.base})
 	if len(f.url.b) == 0 {
 		return
 	}
@@ -114,8 +115,8 @@ func (r *reader) media(el element) {
 	r.item.media = append(r.item.media, f)
 }
 
-// file is the file that the attributes at hand name.
-func (r *reader) file() file {
+// file is the file at an address, as the attributes at hand describe it.
+func (r *reader) file(url ref) file {
 	length := r.attribute("length")
 	if length == nil {
 		length = r.attribute("filesize")
@@ -124,7 +125,7 @@ func (r *reader) file() file {
 	if err != nil || n < 0 {
 		n = 0
 	}
-	return file{url: ref{value: value{b: r.href(), escaped: true}, base: r.base}, typ: value{b: r.attribute("type"), escaped: true}, length: n}
+	return file{url: url, typ: value{b: r.attribute("type"), escaped: true}, length: n}
 }
 
 // finishPerson keeps the author whose element ended, if it is the first with a name or an address.
@@ -152,10 +153,11 @@ func (s span) of(all string) string { return all[s.from:s.to] }
 
 // finishEntry turns the fields into an entry. Its strings share one allocation.
 func (r *reader) finishEntry() {
-	if r.out.Partial != "" {
+	if r.full {
 		return
 	}
 	if len(r.out.Entries) >= r.o.MaxEntries {
+		r.full = true
 		r.out.note("only the first " + strconv.Itoa(r.o.MaxEntries) + " entries were read")
 		return
 	}
@@ -171,7 +173,7 @@ func (r *reader) finishEntry() {
 	summary := r.body(f.summary)
 	content := r.body(f.content)
 	if summary.from == summary.to && content.from == content.to {
-		summary = r.body(f.otherSummary)
+		summary = r.otherSummary()
 	}
 	files := r.files()
 
@@ -200,6 +202,7 @@ func (e *Entry) setTimes(f *fields) {
 // spend counts what was kept, and ends the reading when it is too much.
 func (r *reader) spend(n int) {
 	if r.o.MaxOutput -= n; r.o.MaxOutput < 0 {
+		r.full = true
 		r.out.note("the document holds more text than is kept")
 	}
 }
@@ -207,15 +210,20 @@ func (r *reader) spend(n int) {
 // entryURL is the address of the article.
 func (r *reader) entryURL(guid span) span {
 	f := &r.item
-	for _, to := range [...]ref{f.origLink, f.link} {
+	links := [...]ref{f.origLink, f.link, {value: f.guid}, f.otherLink}
+	if !isWeb(bytes.TrimSpace(f.origLink.b)) {
+		links[0], links[3] = ref{}, f.origLink
+		links[3].keep(f.otherLink)
+	}
+	if f.notPermalink || !isWeb(r.buf[guid.from:guid.to]) {
+		links[2] = ref{}
+	}
+	for _, to := range links {
 		if s := r.address(to); s.from < s.to {
 			return s
 		}
 	}
-	if !f.notPermalink && isWeb(r.buf[guid.from:guid.to]) {
-		return guid
-	}
-	return r.address(f.otherLink)
+	return span{}
 }
 
 func (r *reader) since(start int) span { return span{start, len(r.buf)} }
@@ -253,17 +261,31 @@ func (r *reader) address(to ref) span {
 	return r.since(start)
 }
 
+// otherSummary is the text that modules have for an entry, first that which was meant to be its text.
+func (r *reader) otherSummary() span {
+	f := &r.item
+	for _, v := range [...]value{f.otherSummary, f.mediaText, f.subtitle} {
+		if !v.blank() {
+			return r.body(v)
+		}
+	}
+	return span{}
+}
+
 // author is the name of the author.
 func (r *reader) author() span {
 	if f := &r.item; f.authorName.blank() {
 		start := len(r.buf)
+		f.author.form = formOpen
 		r.buf = r.convert.text(r.buf, f.author)
 		name := authorName(r.buf[start:])
 		n := copy(r.buf[start:], name)
 		r.buf = r.buf[:start+n]
 		return r.since(start)
 	}
-	return r.text(r.item.authorName)
+	name := r.item.authorName
+	name.form = formOpen
+	return r.text(name)
 }
 
 // authorName takes the name out of "mail (name)", "name <mail>" and "name (mail)"; without a name it is the address.

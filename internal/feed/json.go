@@ -50,7 +50,7 @@ func (j *jsonReader) document() {
 		case "version":
 			j.version(j.string(formText).b)
 		case "title":
-			j.feed.title = j.string(formOpen)
+			j.feed.title = j.string(formText)
 		case "home_page_url":
 			j.feed.link = j.address()
 		case "items":
@@ -77,13 +77,13 @@ func (j *jsonReader) items() {
 	if j.out.Format == "" {
 		j.out.Format = "json"
 	}
-	for ok := j.into('['); ok && j.more(']') && j.out.Partial == ""; {
+	for ok := j.into('['); ok && j.more(']') && !j.full; {
 		j.item.reset()
 		j.entry()
 		j.finishEntry()
 		j.unescaped = j.unescaped[:0]
 	}
-	if j.out.Partial != "" {
+	if j.full {
 		j.stop()
 	}
 }
@@ -99,7 +99,7 @@ func (j *jsonReader) entry() {
 		case "external_url":
 			f.otherLink = j.address()
 		case "title":
-			f.title = j.string(formOpen)
+			f.title = j.string(formText)
 		case "content_html":
 			if v := j.string(formHTML); !v.blank() {
 				f.content = v

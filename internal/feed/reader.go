@@ -59,6 +59,7 @@ type reader struct {
 	entryName []byte
 	unclosed  [elements]int // no element of the kind that begins before this offset has an end tag
 	frequency int
+	full      bool // a bound was reached: nothing more is read
 
 	feed, item fields
 	person     person
@@ -80,7 +81,7 @@ func parseXML(doc []byte, o Options) (*Document, error) {
 
 // read goes through the tokens. It stops early when a bound is reached.
 func (r *reader) read() {
-	for r.out.Partial == "" {
+	for !r.full {
 		switch t := r.next(); t.kind {
 		case startTag:
 			r.start(t)
@@ -98,11 +99,12 @@ func (r *reader) read() {
 
 // finish closes what is open and says what was missing.
 func (r *reader) finish() {
-	if r.out.Partial == "" && (r.cut || r.feedIsOpen()) {
-		r.out.note("the document ends before its end")
-	}
+	cut := !r.full && (r.cut || r.feedIsOpen())
 	r.unwind(0)
 	r.finishFeed()
+	if cut {
+		r.out.note("the document ends before its end")
+	}
 	if r.convert.cut {
 		r.out.note("a text longer than " + strconv.Itoa(r.o.MaxText) + " bytes was cut")
 	}
@@ -307,6 +309,9 @@ func (r *reader) enterFeed(el element) {
 	if el != rootRDF && el != rootRSS {
 		r.in = inFeed
 	}
+	if href := r.attribute("href"); len(href) > 0 {
+		r.feed.link = ref{value: value{b: href, escaped: true}, base: r.base}
+	}
 	if r.out.Format == "" || el == rootRSS {
 		r.out.Format, r.atom = r.format(el)
 	}
@@ -351,7 +356,7 @@ func (r *reader) leaf(el element, t token) {
 func (r *reader) feedLeaf(el element, t token) {
 	switch el {
 	case title:
-		r.setTitle(&r.feed, r.capture(t, el, r.declared(formOpen)))
+		r.setTitle(&r.feed, r.construct(t, el, formOpen))
 	case dcTitle, itunesTitle, mediaTitle:
 		r.feed.otherTitle.keep(r.capture(t, el, formOpen))
 	case link:
@@ -374,7 +379,7 @@ func (r *reader) feedLeaf(el element, t token) {
 func (r *reader) entryLeaf(el element, t token) {
 	switch el {
 	case title:
-		r.setTitle(&r.item, r.capture(t, el, r.declared(formOpen)))
+		r.setTitle(&r.item, r.construct(t, el, formOpen))
 	case dcTitle, itunesTitle, mediaTitle:
 		r.item.otherTitle.keep(r.capture(t, el, formOpen))
 	case link:
@@ -389,10 +394,16 @@ func (r *reader) entryLeaf(el element, t token) {
 		r.setSummary(el, t)
 	case content, encoded, body:
 		r.setContent(el, t)
-	case dcDescription, mediaDescription, itunesSummary, itunesSubtitle:
+	case mediaDescription:
+		if v := r.capture(t, el, formOpen); !v.blank() {
+			r.item.mediaText = v
+		}
+	case dcDescription, itunesSummary:
 		r.item.otherSummary.keep(r.capture(t, el, formOpen))
+	case itunesSubtitle:
+		r.item.subtitle.keep(r.capture(t, el, formOpen))
 	case enclosure:
-		r.enclosure()
+		r.enclosure(ref{value: value{b: r.href(), escaped: true}, base: r.base})
 		r.capture(t, el, formText)
 	case itunesImage:
 		r.item.image.keep(ref{value: value{b: r.href(), escaped: true}, base: r.base})
@@ -475,7 +486,29 @@ func (r *reader) declared(otherwise form) form {
 		}
 		return formOpen
 	}
+	if r.isBase64() {
+		return formOpen
+	}
 	return formText
+}
+
+// construct takes the content of an element that may declare what kind of text it holds. A document of
+// another kind inside it, such as a drawing, is no text.
+func (r *reader) construct(t token, el element, otherwise form) value {
+	f, encoded := r.declared(otherwise), r.isBase64()
+	typ := r.attribute("type")
+	v := r.capture(t, el, f)
+	v.base64 = encoded
+	if v.form == formXHTML && f == formText && isXML(typ) {
+		return value{}
+	}
+	return v
+}
+
+// isXML reports whether a media type is that of an XML document.
+func isXML(typ []byte) bool {
+	low := lower(make([]byte, 0, maxName), typ[:min(len(typ), maxName)])
+	return bytes.HasSuffix(low, []byte("+xml")) || bytes.HasSuffix(low, []byte("/xml"))
 }
 
 // isBase64 reports whether a text construct says that its content is encoded: Atom 0.3's mode, or a
@@ -494,26 +527,27 @@ func (r *reader) isBase64() bool {
 
 // link handles a link: an address in an attribute with its relation, or in the content.
 func (r *reader) link(f *fields, t token) {
-	href := r.href()
-	if href == nil {
-		if v := r.capture(t, link, formText); !v.blank() {
-			f.link = ref{value: v, base: r.base}
+	rel, typ := r.attribute("rel"), r.attribute("type")
+	to := ref{value: value{b: r.href(), escaped: true}, base: r.base}
+	inside := r.capture(t, link, formText)
+	if len(to.b) == 0 {
+		if to.value = inside; inside.blank() {
+			return
 		}
-		return
+		if f.link.blank() {
+			f.link = to
+		}
 	}
-	to := ref{value: value{b: href, escaped: true}, base: r.base}
-	rel := r.attribute("rel")
 	switch {
 	case len(rel) == 0 || isRelation(rel, "alternate"):
-		if r.isPage(r.attribute("type")) {
+		if r.isPage(typ) {
 			f.link = to
 		} else {
 			f.otherLink.keep(to)
 		}
 	case isRelation(rel, "enclosure"):
-		r.enclosure()
+		r.enclosure(to)
 	}
-	r.capture(t, link, formText)
 }
 
 // isRelation compares a link relation, which may be written as IANA's address for it.
@@ -548,36 +582,30 @@ func (r *reader) setTitle(f *fields, v value) {
 
 // setSummary handles a description or summary. A second one is the body, where no other is.
 func (r *reader) setSummary(el element, t token) {
-	f := r.declared(formOpen)
-	if el == description {
-		f = r.declared(formHTML)
-	}
 	if !r.item.summary.blank() && !r.item.hasContent {
 		r.setContent(el, t)
 		return
 	}
-	encoded := r.isBase64()
-	v := r.capture(t, el, f)
-	v.base64 = encoded
-	r.item.summary = v
+	otherwise := formOpen
+	if el == description {
+		otherwise = formHTML
+	}
+	r.item.summary = r.construct(t, el, otherwise)
 }
 
-// setContent handles a body. The first one counts.
+// setContent handles a body. Of several the longest counts.
 func (r *reader) setContent(el element, t token) {
-	var f form
+	var v value
 	switch el {
 	case encoded:
-		f = r.declared(formHTML)
+		v = r.construct(t, el, formHTML)
 	case body:
-		f = formXHTML
+		v = r.capture(t, el, formXHTML)
 	default:
-		f = r.declared(formOpen)
+		v = r.construct(t, el, formOpen)
 	}
-	b64 := el != body && r.isBase64()
-	v := r.capture(t, el, f)
-	v.base64 = b64
 	r.item.hasContent = true
-	if r.item.content.blank() {
+	if len(v.b) > len(r.item.content.b) {
 		r.item.content = v
 	}
 }

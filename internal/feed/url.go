@@ -105,13 +105,17 @@ func appendAbsolute(dst, ref []byte, n int) []byte {
 	return append(dst, ref...)
 }
 
-// trimReference removes the white space that an address cannot hold: around it, and line breaks and tabs inside.
+// trimReference removes what carries nothing: an empty query or fragment, white space around, and line breaks and
+// tabs inside.
 func trimReference(ref []byte) []byte {
 	for len(ref) > 0 && ref[0] <= ' ' {
 		ref = ref[1:]
 	}
 	for len(ref) > 0 && ref[len(ref)-1] <= ' ' {
 		ref = ref[:len(ref)-1]
+	}
+	if len(ref) > 1 {
+		ref = bytes.TrimSuffix(bytes.TrimSuffix(ref, []byte("#")), []byte("?"))
 	}
 	if !bytes.ContainsAny(ref, "\t\r\n\x00") {
 		return ref
