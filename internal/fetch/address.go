@@ -179,7 +179,10 @@ func asciiHost(host string) (string, error) {
 		return addr.String(), nil
 	}
 	ascii, err := hostProfile.ToASCII(host)
-	if err != nil || len(ascii) > 253 || strings.Trim(ascii, ".") == "" {
+	if err != nil || !utf8.ValidString(host) || len(ascii) > 253 || strings.Trim(ascii, ".") == "" {
+		return "", fmt.Errorf("%q is not a host name", shorten(host))
+	}
+	if again, err := hostProfile.ToASCII(ascii); err != nil || again != ascii {
 		return "", fmt.Errorf("%q is not a host name", shorten(host))
 	}
 	for _, c := range []byte(ascii) {

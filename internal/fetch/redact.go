@@ -24,11 +24,8 @@ func Redact(raw string) string {
 // parsers disagree about its end, so the authority reaches as far as any of them thinks.
 func withoutUserinfo(base string) string {
 	start := 0
-	if i := strings.Index(base, ":"); i >= 0 {
+	if i := strings.IndexAny(base, ":/\\"); i >= 0 && base[i] == ':' && strings.IndexAny(base[i+1:], "/\\") == 0 {
 		start = i + 1
-		if strings.ContainsAny(base[:i], "/@.") { // no scheme: example.org:80, user@host:80
-			start = 0
-		}
 	}
 	for start < len(base) && (base[start] == '/' || base[start] == '\\') {
 		start++
