@@ -92,10 +92,18 @@ const maxHint = 24 * time.Hour
 // Hints are what a publisher asks of pollers. They may lengthen the interval, up to a day, never
 // shorten it (F3).
 type Hints struct {
-	Every     time.Duration // max-age, ttl or sy:updatePeriod, the longest
-	From      string        // which of them, in words
-	SkipHours uint32        // bit h: do not ask in UTC hour h
-	SkipDays  uint8         // bit d: do not ask on weekday d, Sunday = 0
+	Every     time.Duration `json:"every_ns,omitempty"`   // ttl, sy:updatePeriod or max-age, the longest
+	From      string        `json:"from,omitempty"`       // which of them, in words
+	SkipHours uint32        `json:"skip_hours,omitempty"` // bit h: do not ask in UTC hour h
+	SkipDays  uint8         `json:"skip_days,omitempty"`  // bit d: do not ask on weekday d, Sunday = 0
+}
+
+// Lengthened returns the hints with a wish added, if it is a longer one.
+func (h Hints) Lengthened(every time.Duration, from string) Hints {
+	if every > h.Every {
+		h.Every, h.From = every, from
+	}
+	return h
 }
 
 // Next returns when to ask again after a success at last.

@@ -23,9 +23,19 @@ type Cursor struct {
 	// Hint is the publisher's wish that set the last interval, in seconds and words (S8).
 	HintSeconds int    `json:"hint_seconds,omitempty"`
 	HintFrom    string `json:"hint_from,omitempty"`
+	// DocumentHints are what the last document asked for. They hold while it is unchanged (F3).
+	DocumentHints *Hints `json:"document_hints,omitempty"`
 
 	// Partial is what the last document lacked.
 	Partial string `json:"partial,omitempty"`
+}
+
+// hints are what the last document asked for.
+func (c Cursor) hints() Hints {
+	if c.DocumentHints == nil {
+		return Hints{}
+	}
+	return *c.DocumentHints
 }
 
 // Move counts the polls in a row that were sent to the same new place and found a document there.

@@ -11,7 +11,7 @@ import (
 // 14:20 UTC".
 func (s Source) Explain(p Policy, h Host, now time.Time) string {
 	if !s.Enabled {
-		return strings.TrimSpace("switched off; " + s.DisabledReason)
+		return strings.TrimSuffix("switched off; "+s.DisabledReason, "; ")
 	}
 	reasons := []string{"every " + Span(p.Interval) + " (" + p.IntervalFrom + ")"}
 	if hint := time.Duration(s.Cursor.HintSeconds) * time.Second; hint > p.Interval && s.Failures == 0 {

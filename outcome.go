@@ -18,9 +18,10 @@ type Outcome struct {
 
 	ETag, LastModified, BodyHash string // of a wholly read body only (F4)
 
-	Title, SiteURL string // what the document calls itself
-	MovedTo        string // where a chain of permanent redirects led (F3)
-	Hints          Hints
+	Title, SiteURL string        // what the document calls itself
+	MovedTo        string        // where a chain of permanent redirects led (F3)
+	Hints          Hints         // of the document
+	MaxAge         time.Duration // of the answer, 304 included: Cache-Control
 }
 
 // Result names how a poll ended for people and scripts (S10).

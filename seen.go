@@ -36,6 +36,7 @@ func (s Seen) Sort(posts []Post, p Policy, created time.Time, first bool, now ti
 	fates := make([]Fate, len(posts))
 	next := make(Seen, 0, min(len(s)+len(posts)*seenEntry, max(seenLeast, (seenTimes+1)*len(posts))*seenEntry))
 	listed := make(map[uint64]bool, len(posts))
+	versions := make(map[[2]uint64]bool, len(posts)) // a document may list an entry in several
 	for i := range posts {
 		post := &posts[i]
 		key := post.Keys.Canonical()
@@ -50,9 +51,9 @@ func (s Seen) Sort(posts []Post, p Policy, created time.Time, first bool, now ti
 		default:
 			fates[i] = New
 		}
-		keys[k], hashes[h] = true, true
-		if !listed[k] {
-			listed[k] = true
+		keys[k], hashes[h], listed[k] = true, true, true
+		if version := [2]uint64{k, h}; !versions[version] {
+			versions[version] = true
 			next = next.append(k, h)
 		}
 	}

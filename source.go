@@ -181,9 +181,13 @@ func (s *Source) observeSuccess(o *Outcome, p Policy) {
 	s.LastFailure, s.Failures, s.PermanentFailures = nil, 0, 0
 	s.LastSuccessAt = o.At
 	c := &s.Cursor
-	c.LastFetchAt, c.SyntheticPollAt = &o.At, nil
+	at := o.At
+	c.LastFetchAt, c.SyntheticPollAt = &at, nil
 	if !o.Unchanged {
-		c.Partial, c.BodyHash = o.Partial, o.BodyHash
+		c.Partial, c.BodyHash, c.DocumentHints = o.Partial, o.BodyHash, nil
+		if hints := o.Hints; hints != (Hints{}) {
+			c.DocumentHints = &hints
+		}
 		c.NewestPublishedAt = newest(c.NewestPublishedAt, o.Posts)
 		if o.Title != "" {
 			s.FeedTitle = o.Title
@@ -194,11 +198,12 @@ func (s *Source) observeSuccess(o *Outcome, p Policy) {
 	}
 	c.ETag, c.LastModified = o.ETag, o.LastModified
 	s.observeMove(o.MovedTo)
+	hints := c.hints().Lengthened(o.MaxAge, "Cache-Control: max-age")
 	c.HintSeconds, c.HintFrom = 0, ""
-	if o.Hints.Every > p.Interval {
-		c.HintSeconds, c.HintFrom = int(min(o.Hints.Every, maxHint).Seconds()), o.Hints.From
+	if hints.Every > p.Interval {
+		c.HintSeconds, c.HintFrom = int(min(hints.Every, maxHint).Seconds()), hints.From
 	}
-	s.NextPollAt = o.Hints.Next(s.LastPollAt, p.Interval)
+	s.NextPollAt = hints.Next(s.LastPollAt, p.Interval)
 }
 
 // observeMove counts permanent redirects and follows one after three in a row (F3).
@@ -264,10 +269,18 @@ func (s Source) Disable(reason string) Source {
 
 // Reschedule returns the source with the next poll that its changed policy calls for (W9).
 func (s Source) Reschedule(p Policy, h Host, now time.Time) Source {
-	if !s.Enabled || s.LastPollAt.IsZero() {
+	last, c := s.LastPollAt, s.Cursor
+	if c.SyntheticPollAt != nil && last.IsZero() {
+		last = *c.SyntheticPollAt
+	}
+	if !s.Enabled || last.IsZero() {
 		return s
 	}
-	s.NextPollAt = latest(s.LastPollAt.Add(p.Backoff(s.Failures)), latest(now, h.NotBefore))
+	next := last.Add(p.Backoff(s.Failures))
+	if s.Failures == 0 {
+		next = c.hints().Lengthened(time.Duration(c.HintSeconds)*time.Second, c.HintFrom).Next(last, p.Interval)
+	}
+	s.NextPollAt = latest(next, latest(now, h.NotBefore))
 	if f := s.LastFailure; f != nil {
 		s.NextPollAt = latest(s.NextPollAt, f.RetryAfter)
 	}

@@ -30,7 +30,9 @@ func CanonicalURL(raw string) string {
 	if u.Scheme != "http" && u.Scheme != "https" {
 		return ""
 	}
-	u.Host = canonicalHost(u)
+	if u.Host = canonicalHost(u); u.Host == "" {
+		return ""
+	}
 	u.User, u.Fragment, u.RawFragment = nil, "", ""
 	u.RawQuery = withoutTracking(u.RawQuery)
 	u.ForceQuery = false
@@ -42,7 +44,7 @@ func CanonicalURL(raw string) string {
 
 // canonicalHost is the host in lower case without the port that its scheme implies.
 func canonicalHost(u *url.URL) string {
-	host := strings.ToLower(u.Host)
+	host := strings.TrimSuffix(strings.ToLower(u.Host), ":")
 	if u.Scheme == "http" {
 		return strings.TrimSuffix(host, ":80")
 	}
@@ -55,6 +57,7 @@ func withoutTracking(query string) string {
 	}
 	kept := ""
 	for pair := range strings.SplitSeq(query, "&") {
+		pair = strings.TrimSpace(pair)
 		name, _, _ := strings.Cut(pair, "=")
 		name = strings.ToLower(name)
 		if pair == "" || tracking[name] || strings.HasPrefix(name, "utm_") {
