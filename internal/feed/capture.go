@@ -220,7 +220,8 @@ func (r *reader) assemble(b []byte, f form) value {
 	start := len(r.scratch)
 	s := scanner{doc: b}
 	markup := f == formXHTML
-	for t := s.next(); t.kind != endOfDocument; t = s.next() {
+	for s.next() != endOfDocument {
+		t := &s.tok
 		switch {
 		case t.kind == startTag || t.kind == endTag:
 			if _, local := splitName(t.name); !markup && equalFold(local, []byte("div")) {
@@ -254,7 +255,7 @@ func (r *reader) appendDecoded(dst, b []byte) []byte {
 }
 
 // appendTag appends a tag without the prefix of its name, which HTML does not know.
-func appendTag(dst, tag []byte, t token) []byte {
+func appendTag(dst, tag []byte, t *token) []byte {
 	prefix, local := splitName(t.name)
 	if len(prefix) == 0 {
 		return append(dst, tag...)

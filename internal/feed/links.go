@@ -22,9 +22,9 @@ const maxLinks = 64
 func Links(page []byte, base string) []Link {
 	p := pageReader{scanner: scanner{doc: page}, base: base, seen: make(map[string]bool)}
 	for len(p.declared)+len(p.candidates) < maxLinks {
-		switch t := p.next(); t.kind {
+		switch p.next() {
 		case startTag:
-			p.start(t)
+			p.start(&p.tok)
 		case endOfDocument:
 			return append(p.declared, p.candidates...)
 		}
@@ -42,7 +42,7 @@ type pageReader struct {
 	seen                 map[string]bool
 }
 
-func (p *pageReader) start(t token) {
+func (p *pageReader) start(t *token) {
 	var low [8]byte
 	if len(t.name) > len(low) {
 		return
@@ -109,12 +109,11 @@ func (p *pageReader) anchor() {
 	if !looksLikeFeedPath(href) {
 		return
 	}
-	t := p.next()
 	label := ""
-	if t.kind == text {
-		label = plain.Text(string(t.body[:min(len(t.body), 256)]))
+	if p.next() == text {
+		label = plain.Text(string(p.tok.body[:min(len(p.tok.body), 256)]))
 	} else {
-		p.pos = t.start
+		p.pos = p.tok.start
 	}
 	p.candidates = p.add(p.candidates, "", label)
 }

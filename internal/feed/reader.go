@@ -82,13 +82,16 @@ func parseXML(doc []byte, o Options) (*Document, error) {
 // read goes through the tokens. It stops early when a bound is reached.
 func (r *reader) read() {
 	for !r.full {
-		switch t := r.next(); t.kind {
+		for r.pos < len(r.doc) && isSpace(r.doc[r.pos]) {
+			r.pos++
+		}
+		switch r.next() {
 		case startTag:
-			r.start(t)
+			r.start(r.tok)
 		case endTag:
-			r.end(t.name)
+			r.end(r.tok.name)
 		case text, cdata:
-			r.characters(t)
+			r.characters(&r.tok)
 		case endOfDocument:
 			r.finish()
 			return
@@ -328,7 +331,7 @@ func (r *reader) leave(el element) {
 }
 
 // characters handles text outside of the elements that are read in one step: only persons have some.
-func (r *reader) characters(t token) {
+func (r *reader) characters(t *token) {
 	if r.in == inPerson && len(r.person.text.b) == 0 {
 		r.person.text = value{b: bytes.TrimSpace(t.body), escaped: t.kind == text}
 	}

@@ -11,6 +11,7 @@ const (
 	cdata                   // characters without references
 	startTag
 	endTag
+	nothing // a comment, a declaration, an instruction
 )
 
 // token is one mark or one run of characters. Its slices are parts of the document.
@@ -34,30 +35,32 @@ const maxAttributes = 128
 type scanner struct {
 	doc []byte
 	pos int
-	cut bool // the document ended inside a mark
+	tok token // what next found
+	cut bool  // the document ended inside a mark
 
 	noCDATAEnd, noCommentEnd, noPIEnd, noDouble, noSingle, noTagEnd bool
 
 	noSubset int // no internal subset that begins before this offset has an end
 }
 
-// next returns the next token.
-func (s *scanner) next() token {
+// next finds the next token, and puts it in tok.
+func (s *scanner) next() tokenKind {
 	for s.pos < len(s.doc) {
-		if s.doc[s.pos] != '<' {
+		if s.doc[s.pos] != '<' || !opensMark(s.doc[s.pos:]) {
 			return s.text()
 		}
-		if t, ok := s.mark(); ok {
-			return t
+		if kind := s.mark(); kind != nothing {
+			return kind
 		}
 	}
-	return token{kind: endOfDocument, start: len(s.doc)}
+	s.tok.kind = endOfDocument
+	return endOfDocument
 }
 
-// text returns the characters up to the next mark.
-func (s *scanner) text() token {
+// text takes the characters up to the next mark. There is at least one, be it a '<' that opens none.
+func (s *scanner) text() tokenKind {
 	start := s.pos
-	for i := start; ; {
+	for i := start + 1; ; i++ {
 		j := bytes.IndexByte(s.doc[i:], '<')
 		if j < 0 {
 			s.pos = len(s.doc)
@@ -67,9 +70,9 @@ func (s *scanner) text() token {
 			s.pos = i
 			break
 		}
-		i++
 	}
-	return token{kind: text, start: start, body: s.doc[start:s.pos]}
+	s.tok.kind, s.tok.start, s.tok.body = text, start, s.doc[start:s.pos]
+	return text
 }
 
 // opensMark reports whether b, which begins with '<', begins a mark and is not a bare "less than".
@@ -87,25 +90,18 @@ func opensMark(b []byte) bool {
 	}
 }
 
-// mark reads the mark at pos, which is a '<'. It reports false for what carries nothing.
-func (s *scanner) mark() (token, bool) {
-	b := s.doc[s.pos:]
-	switch {
-	case !opensMark(b):
-		start := s.pos
-		s.pos++
-		t := s.text()
-		t.start, t.body = start, s.doc[start:s.pos]
-		return t, true
-	case b[1] == '/':
+// mark reads the mark at pos. What carries nothing is passed over.
+func (s *scanner) mark() tokenKind {
+	switch b := s.doc[s.pos:]; b[1] {
+	case '/':
 		return s.endTag()
-	case b[1] == '?':
+	case '?':
 		s.pos += s.length(b, "?>", &s.noPIEnd)
-		return token{}, false
-	case b[1] == '!':
+		return nothing
+	case '!':
 		return s.declaration(b)
 	}
-	return s.startTag(), true
+	return s.startTag()
 }
 
 // length is the length of a mark that ends with the closing mark given. One without an end is
@@ -128,19 +124,19 @@ func (s *scanner) length(b []byte, closing string, missing *bool) int {
 }
 
 // declaration passes over comments and declarations; a CDATA section is a token.
-func (s *scanner) declaration(b []byte) (token, bool) {
+func (s *scanner) declaration(b []byte) tokenKind {
 	switch {
 	case hasCDATA(b):
-		start := s.pos
 		content, n := s.cdata(b)
+		s.tok.kind, s.tok.start, s.tok.body = cdata, s.pos, content
 		s.pos += n
-		return token{kind: cdata, start: start, body: content}, true
+		return cdata
 	case len(b) >= 4 && b[2] == '-' && b[3] == '-':
 		s.pos += s.comment(b)
 	default:
 		s.pos += s.doctype(b)
 	}
-	return token{}, false
+	return nothing
 }
 
 // hasCDATA reports whether b begins a CDATA section.
@@ -213,41 +209,43 @@ func (s *scanner) internalSubset(b []byte) int {
 }
 
 // endTag reads "</name ...>".
-func (s *scanner) endTag() (token, bool) {
+func (s *scanner) endTag() tokenKind {
 	start := s.pos
-	n := nameLength(s.doc[start+2:])
-	name := s.doc[start+2 : start+2+n]
-	s.pos = start + 2 + n
+	end := start + 2 + nameLength(s.doc[start+2:])
+	s.tok.kind, s.tok.start, s.tok.name = endTag, start, s.doc[start+2:end]
+	s.pos = end
 	for s.pos < len(s.doc) && s.doc[s.pos] != '<' {
 		s.pos++
 		if s.doc[s.pos-1] == '>' {
 			break
 		}
 	}
-	return token{kind: endTag, start: start, name: name}, n > 0
+	if end == start+2 {
+		return nothing
+	}
+	return endTag
 }
 
 // startTag reads "<name ...>".
-func (s *scanner) startTag() token {
-	t := token{kind: startTag, start: s.pos}
-	n := nameLength(s.doc[s.pos+1:])
-	at := s.pos + 1 + n
-	t.name = s.doc[s.pos+1 : at]
+func (s *scanner) startTag() tokenKind {
+	at := s.pos + 1 + nameLength(s.doc[s.pos+1:])
 	end := at
 	if at < len(s.doc) && s.doc[at] != '>' {
 		end = s.tagEnd(at)
 	}
-	t.attrs = s.doc[at:end]
+	t := &s.tok
+	t.kind, t.start, t.name, t.attrs, t.empty = startTag, s.pos, s.doc[s.pos+1:at], s.doc[at:end], false
+	if k := end - 1; k >= at && s.doc[k] == '/' {
+		t.attrs, t.empty = s.doc[at:k], true
+	}
 	s.pos = end
-	if end < len(s.doc) && s.doc[end] == '>' {
-		s.pos++
-	} else if end == len(s.doc) {
+	switch {
+	case end == len(s.doc):
 		s.cut = true
+	case s.doc[end] == '>':
+		s.pos++
 	}
-	if k := len(t.attrs); k > 0 && t.attrs[k-1] == '/' {
-		t.attrs, t.empty = t.attrs[:k-1], true
-	}
-	return t
+	return startTag
 }
 
 // tagEnd is the offset of the '>' that ends the tag whose name ended at i, of the '<' of the next

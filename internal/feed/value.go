@@ -2,6 +2,7 @@ package feed
 
 import (
 	"bytes"
+	"encoding/binary"
 	"unicode/utf8"
 
 	"freshet/internal/plain"
@@ -141,18 +142,42 @@ func (c *converter) bounded(dst []byte, start int) []byte {
 
 // appendClean appends b without control characters other than white space.
 func appendClean(dst, b []byte) []byte {
-	for i, c := range b {
-		if c < ' ' && c != '\n' && c != '\t' && c != '\r' || c == 0x7f {
-			dst = append(dst, b[:i]...)
-			for _, c := range b[i:] {
-				if c >= ' ' && c != 0x7f || c == '\n' || c == '\t' || c == '\r' {
-					dst = append(dst, c)
-				}
-			}
+	for {
+		i := firstControl(b)
+		dst = append(dst, b[:i]...)
+		if i == len(b) {
 			return dst
 		}
+		b = b[i+1:]
 	}
-	return append(dst, b...)
+}
+
+// firstControl is the index of the first control character that is not white space, or the length of b.
+func firstControl(b []byte) int {
+	i := 0
+	for ; i+8 <= len(b); i += 8 {
+		w := binary.LittleEndian.Uint64(b[i:])
+		// Subtracting 0x20 from each byte borrows where there is something below, and sometimes above it.
+		if (w-0x2020202020202020)&^w&highBits == 0 && (w+0x0101010101010101)&^w&highBits == 0 {
+			continue
+		}
+		for j := i; j < i+8; j++ {
+			if isControl(b[j]) {
+				return j
+			}
+		}
+	}
+	for i < len(b) && !isControl(b[i]) {
+		i++
+	}
+	return i
+}
+
+// highBits is the highest bit of each byte of a word.
+const highBits = 0x8080808080808080
+
+func isControl(c byte) bool {
+	return c < ' ' && c != '\n' && c != '\t' && c != '\r' || c == 0x7f
 }
 
 // appendAsHTML appends plain text as HTML.
@@ -208,12 +233,8 @@ func hasC1(b []byte) bool {
 // firstWide is the index of the first byte that is not ASCII, or the length of b.
 func firstWide(b []byte) int {
 	i := 0
-	for ; i+8 <= len(b); i += 8 {
-		w := uint64(b[i]) | uint64(b[i+1])<<8 | uint64(b[i+2])<<16 | uint64(b[i+3])<<24 |
-			uint64(b[i+4])<<32 | uint64(b[i+5])<<40 | uint64(b[i+6])<<48 | uint64(b[i+7])<<56
-		if w&0x8080808080808080 != 0 {
-			break
-		}
+	for i+8 <= len(b) && binary.LittleEndian.Uint64(b[i:])&highBits == 0 {
+		i += 8
 	}
 	for i < len(b) && b[i] < utf8.RuneSelf {
 		i++
