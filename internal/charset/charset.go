@@ -42,8 +42,7 @@ func decode(doc []byte, http string, inside func([]byte) string) ([]byte, string
 		return unicodeText(doc, name)
 	}
 	if isEBCDIC(doc) {
-		enc := ebcdicOf(doc)
-		return finish(enc, doc)
+		return finish(ebcdicOf(doc), doc)
 	}
 	if isBinary(doc) {
 		return nil, "", ErrBinary
@@ -53,11 +52,14 @@ func decode(doc []byte, http string, inside func([]byte) string) ([]byte, string
 
 // eightBit decodes what is a superset of ASCII or wraps other characters in escapes.
 func eightBit(doc []byte, labels [2]string) ([]byte, string, error) {
-	declared := make([]named, 0, len(labels))
+	declared := make([]named, 0, len(labels)+1)
 	for _, label := range labels {
 		if enc := lookup(label); enc.Encoding != nil {
 			declared = append(declared, enc)
 		}
+	}
+	if hasEscapes(doc) {
+		declared = append(declared, lookup("iso-2022-jp"))
 	}
 	valid := utf8.Valid(doc)
 	for _, enc := range declared {
@@ -74,7 +76,13 @@ func eightBit(doc []byte, labels [2]string) ([]byte, string, error) {
 	if len(declared) > 0 && !declared[0].multibyte {
 		return finish(declared[0], doc)
 	}
-	return finish(guess(doc), doc)
+	if enc, ok := guess(doc); ok {
+		return finish(enc, doc)
+	}
+	if len(declared) > 0 {
+		return finish(declared[0], doc)
+	}
+	return finish(lookup("windows-1252"), doc)
 }
 
 // finish decodes with an encoding that has no rival left: what it does not have becomes U+FFFD.
@@ -137,6 +145,11 @@ func (n named) hides(doc []byte) bool {
 		high = high || c >= utf8.RuneSelf
 	}
 	return high
+}
+
+// hasEscapes reports the escapes to JIS X 0208 that ISO-2022-JP consists of, declared or not.
+func hasEscapes(doc []byte) bool {
+	return bytes.Contains(doc, []byte("\x1b$B")) || bytes.Contains(doc, []byte("\x1b$@"))
 }
 
 // isBinary reports whether the beginning of a document is full of control characters.

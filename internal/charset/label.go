@@ -26,7 +26,7 @@ var extra = map[string]named{
 var synonyms = map[string]string{
 	"mac-roman": "macintosh", "macroman": "macintosh", "x-macroman": "macintosh", "mac-cyrillic": "x-mac-cyrillic",
 	"maccyrillic": "x-mac-cyrillic", "latin-1": "latin1", "iso-latin-1": "latin1", "sjis": "shift_jis", "cp932": "shift_jis",
-	"eucjp": "euc-jp", "euckr": "euc-kr", "cp949": "euc-kr", "uhc": "euc-kr", "euc-cn": "gbk", "euccn": "gbk",
+	"shift-jis": "shift_jis", "eucjp": "euc-jp", "euckr": "euc-kr", "cp949": "euc-kr", "uhc": "euc-kr", "euc-cn": "gbk", "euccn": "gbk",
 	"cp936": "gbk", "big5hkscs": "big5", "cp950": "big5", "hz": "hz-gb-2312", "hz-gb": "hz-gb-2312", "tis620": "tis-620",
 	"koi8r": "koi8-r", "koi8u": "koi8-u", "thai": "windows-874", "greek8": "greek",
 }
@@ -34,8 +34,12 @@ var synonyms = map[string]string{
 // lookup finds the encoding that a label means, nothing for UTF-8 and its parts, for encodings that
 // are told by their bytes, and for unknown labels.
 func lookup(label string) named {
-	label = strings.ReplaceAll(strings.ToLower(strings.TrimSpace(label)), "_", "-")
-	for _, spelling := range []string{label, synonyms[label], windowsLabel(label), "ibm" + strings.TrimPrefix(label, "cp")} {
+	label = strings.ToLower(strings.TrimSpace(label))
+	if label == "" || label == "utf-8" {
+		return named{}
+	}
+	plain := strings.ReplaceAll(label, "_", "-")
+	for _, spelling := range []string{label, plain, synonyms[plain], windowsLabel(plain), "ibm" + strings.TrimPrefix(plain, "cp")} {
 		if enc, ok := extra[spelling]; ok {
 			return enc
 		}
@@ -60,9 +64,7 @@ func windowsLabel(label string) string {
 func standard(label string) (named, bool) {
 	enc, err := htmlindex.Get(label)
 	if err != nil {
-		if enc, err = htmlindex.Get(strings.ReplaceAll(label, "-", "_")); err != nil {
-			return named{}, false
-		}
+		return named{}, false
 	}
 	name, err := htmlindex.Name(enc)
 	if err != nil {

@@ -42,7 +42,8 @@ func validPrefix(doc []byte) int {
 	return len(doc)
 }
 
-// mostlyUTF8 reports whether a document has more characters of several bytes in UTF-8 than stray bytes.
+// mostlyUTF8 reports whether a document has no more stray bytes than characters of several bytes in
+// UTF-8. A character cut off by the end is not counted.
 func mostlyUTF8(doc []byte) bool {
 	chars, stray := 0, 0
 	for i := 0; i < len(doc); {
@@ -51,12 +52,15 @@ func mostlyUTF8(doc []byte) bool {
 			continue
 		}
 		r, n := utf8.DecodeRune(doc[i:])
-		if r == utf8.RuneError && n == 1 {
-			stray++
-		} else {
+		switch {
+		case r != utf8.RuneError || n > 1:
 			chars++
+		case !utf8.FullRune(doc[i:]):
+			return chars >= stray
+		default:
+			stray++
 		}
 		i += n
 	}
-	return chars > stray
+	return chars >= stray
 }
