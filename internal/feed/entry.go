@@ -182,9 +182,18 @@ func (r *reader) finishEntry() {
 	e.Summary, e.Content = summary.of(all), content.of(all)
 	e.Enclosures, e.Media = enclosures(all, f.enclosures, files), enclosures(all, f.media, files[2*len(f.enclosures):])
 	e.setTimes(f)
-	r.out.Entries = append(r.out.Entries, e)
+	r.keep(e)
 	r.spend(len(all))
 	r.scratch = r.scratch[:0]
+}
+
+// keep adds an entry. The first one tells about how many there will be.
+func (r *reader) keep(e Entry) {
+	if r.out.Entries == nil && r.pos > r.entryStart {
+		guess := 1 + (len(r.doc)-r.entryStart)/(r.pos-r.entryStart)
+		r.out.Entries = make([]Entry, 0, min(guess, r.o.MaxEntries, 64))
+	}
+	r.out.Entries = append(r.out.Entries, e)
 }
 
 // setTimes fills in what the entry does not say from what it does.

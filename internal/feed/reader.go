@@ -52,14 +52,15 @@ type reader struct {
 	base     string
 	in       where
 
-	attrs     []attr
-	isFeed    bool   // an element was seen that only feeds have
-	atom      bool   // types of text are declared, not to be guessed
-	root      []byte // name of the first element
-	entryName []byte
-	unclosed  [elements]int // no element of the kind that begins before this offset has an end tag
-	frequency int
-	full      bool // a bound was reached: nothing more is read
+	attrs      []attr
+	isFeed     bool   // an element was seen that only feeds have
+	atom       bool   // types of text are declared, not to be guessed
+	root       []byte // name of the first element
+	entryName  []byte
+	entryStart int
+	unclosed   [elements]int // no element of the kind that begins before this offset has an end tag
+	frequency  int
+	full       bool // a bound was reached: nothing more is read
 
 	feed, item fields
 	person     person
@@ -270,7 +271,7 @@ func (r *reader) startEntry(t token, bindings *int) {
 			break
 		}
 	}
-	r.entryName = t.name
+	r.entryName, r.entryStart = t.name, t.start
 }
 
 // enter handles the start of an element that holds others.

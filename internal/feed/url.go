@@ -13,6 +13,9 @@ func resolve(dst []byte, base string, ref []byte) []byte {
 	if n > 0 && isActive(ref[:n]) {
 		return dst
 	}
+	if n > 0 && bytes.HasPrefix(ref[n:], []byte("://")) {
+		return appendAbsolute(dst, ref, n)
+	}
 	origin, path := splitBase(base)
 	if n > 0 && !(len(origin) > n && strings.EqualFold(origin[:n+1], string(ref[:n+1])) && !bytes.HasPrefix(ref[n+1:], []byte("/"))) {
 		return appendAbsolute(dst, ref, n)
@@ -117,17 +120,24 @@ func trimReference(ref []byte) []byte {
 	if len(ref) > 1 {
 		ref = bytes.TrimSuffix(bytes.TrimSuffix(ref, []byte("#")), []byte("?"))
 	}
-	if !bytes.ContainsAny(ref, "\t\r\n\x00") {
-		return ref
-	}
-	out := make([]byte, 0, len(ref))
-	for _, c := range ref {
-		if c != '\t' && c != '\r' && c != '\n' && c != 0 {
-			out = append(out, c)
+	for i, c := range ref {
+		if isBreak(c) {
+			return appendWithoutBreaks(append([]byte(nil), ref[:i]...), ref[i:])
 		}
 	}
-	return out
+	return ref
 }
+
+func appendWithoutBreaks(dst, ref []byte) []byte {
+	for _, c := range ref {
+		if !isBreak(c) {
+			dst = append(dst, c)
+		}
+	}
+	return dst
+}
+
+func isBreak(c byte) bool { return c == '\t' || c == '\r' || c == '\n' || c == 0 }
 
 // schemeLength is the length of the scheme that an address begins with, 0 when it has none.
 func schemeLength(ref []byte) int {

@@ -51,8 +51,15 @@ func (c *converter) body(dst []byte, v value) []byte {
 	if !c.keepMarkup {
 		return c.text(dst, v)
 	}
-	b := c.decoded(v)
 	start := len(dst)
+	if v.form == formHTML && v.escaped && !v.base64 && c.entities == nil {
+		dst = plain.Unescape(dst, bytes.TrimSpace(v.b))
+		if b := dst[start:]; !needsRepair(b) && firstControl(b) == len(b) {
+			return c.bounded(dst, start)
+		}
+		dst = dst[:start]
+	}
+	b := c.decoded(v)
 	if v.form == formText || v.form == formOpen && !plain.LooksLikeHTML(b) {
 		dst = appendAsHTML(dst, bytes.TrimSpace(b))
 	} else {
