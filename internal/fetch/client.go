@@ -65,6 +65,7 @@ func New(s Settings) *Client {
 		DisableCompression:     true, // unpacked here, under the limit
 		MaxResponseHeaderBytes: maxHeader,
 		ForceAttemptHTTP2:      true,
+		WriteBufferSize:        1 << 10, // requests are short
 		// What a server may send ahead of us, per connection.
 		HTTP2: &http.HTTP2Config{MaxReceiveBufferPerConnection: 1 << 20, MaxReceiveBufferPerStream: 1 << 20},
 	}

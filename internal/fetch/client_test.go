@@ -91,7 +91,7 @@ func TestRequestHeaders(t *testing.T) {
 		if got := r.Header.Get("User-Agent"); got != "Freshet/1 (+https://freshet.example)" {
 			t.Errorf("request %d: User-Agent %q", i, got)
 		}
-		if got := r.Header.Get("Accept-Encoding"); got != "gzip, br, zstd" {
+		if got := r.Header.Get("Accept-Encoding"); got != "zstd, gzip, br" {
 			t.Errorf("request %d: Accept-Encoding %q", i, got)
 		}
 		if !strings.Contains(r.Header.Get("Accept"), "application/atom+xml") {

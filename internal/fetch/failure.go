@@ -167,7 +167,7 @@ func tlsSentence(err error, host string) string {
 	var name x509.HostnameError
 	var invalid x509.CertificateInvalidError
 	var record tls.RecordHeaderError
-	var alert tls.AlertError
+	var alert *net.OpError // crypto/tls wraps the alerts of both sides in it
 	switch {
 	case errors.As(err, &name):
 		return fmt.Sprintf("The certificate of %s is for another name.", host)
@@ -179,7 +179,7 @@ func tlsSentence(err error, host string) string {
 		return fmt.Sprintf("The certificate of %s is not valid.", host)
 	case errors.As(err, &record):
 		return fmt.Sprintf("%s does not speak https here; the address may need http.", host)
-	case errors.As(err, &alert):
+	case errors.As(err, &alert) && (alert.Op == "remote error" || alert.Op == "local error"):
 		return fmt.Sprintf("%s and we could not agree on a secure connection.", host)
 	}
 	return fmt.Sprintf("A secure connection to %s did not come about.", host)

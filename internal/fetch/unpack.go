@@ -2,9 +2,6 @@ package fetch
 
 import (
 	"bytes"
-	"compress/flate"
-	"compress/gzip"
-	"compress/zlib"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -13,11 +10,15 @@ import (
 	"strings"
 
 	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/flate"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
 )
 
-// acceptEncoding is what is offered; deflate is understood but, being ambiguous, not asked for.
-const acceptEncoding = "gzip, br, zstd"
+// acceptEncoding is what is offered, the cheapest to unpack first; deflate, being ambiguous, is understood
+// but not asked for.
+const acceptEncoding = "zstd, gzip, br"
 
 // maxCodings bounds how often a body may be packed.
 const maxCodings = 3
