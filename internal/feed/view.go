@@ -2,6 +2,7 @@ package feed
 
 import (
 	"encoding/json"
+	"io"
 	"time"
 )
 
@@ -41,9 +42,18 @@ type (
 	}
 )
 
-// MarshalJSON writes the document the way freshet parse shows it. content_text is the body: the content, or else
-// the summary.
-func (d *Document) MarshalJSON() ([]byte, error) {
+// WriteJSON writes the document in a line of JSON, or indented for people. content_text is the body:
+// the content, or else the summary.
+func (d *Document) WriteJSON(w io.Writer, pretty bool) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	if pretty {
+		e.SetIndent("", "  ")
+	}
+	return e.Encode(d.view())
+}
+
+func (d *Document) view() documentView {
 	v := documentView{Format: d.Format, Partial: d.Partial, Entries: make([]entryView, len(d.Entries))}
 	v.Feed = feedView{
 		Title: d.Title, Link: d.SiteURL,
@@ -62,7 +72,7 @@ func (d *Document) MarshalJSON() ([]byte, error) {
 	for i := range d.Entries {
 		v.Entries[i] = viewEntry(&d.Entries[i])
 	}
-	return json.Marshal(v)
+	return v
 }
 
 func viewEntry(e *Entry) entryView {
