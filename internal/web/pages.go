@@ -1,0 +1,221 @@
+package web
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+
+	"freshet"
+)
+
+//go:embed templates static
+var embedded embed.FS
+
+// layout is what every page shows around its own part.
+type layout struct {
+	Title   string
+	Here    string // the part of the site that is shown: "river", "sources"
+	Back    string // the address of the page, for forms that lead back to it
+	Event   int64  // the last event that the page knows of
+	Refresh *freshet.Refresh
+	Offline time.Time // since when our own network is down (S5)
+	Notice  string    // what the last form did
+	Problem string    // what is wrong with what the last form sent
+	Now     time.Time
+}
+
+// notices are the sentences that a redirect may ask the next page to show: a fixed list, so that no
+// link can make our pages say something else.
+var notices = map[string]string{
+	"added":     "Added. Its first poll is under way.",
+	"removed":   "Removed. It is not polled any more; what it brought stays until retention takes it.",
+	"paused":    "Paused. It is not polled until you resume it.",
+	"resumed":   "Resumed. It is polled now.",
+	"saved":     "Saved.",
+	"refresh":   "A refresh is under way.",
+	"putoff":    "Its server asked for a pause, so it is left alone until then.",
+	"nothing":   "There is nothing to refresh yet.",
+	"refreshed": "Refreshed.",
+}
+
+// newLayout gathers what is around every page.
+func (s *Server) newLayout(r *http.Request, here, title string) (layout, error) {
+	l := layout{
+		Title: title, Here: here, Now: time.Now().UTC(), Notice: notices[r.URL.Query().Get("notice")],
+		Back: withoutNotice(r.URL),
+	}
+	if s.Offline != nil {
+		l.Offline = s.Offline()
+	}
+	var err error
+	if l.Event, err = s.Store.LastEvent(r.Context()); err != nil {
+		return l, err
+	}
+	running, ok, err := s.Store.RunningRefresh(r.Context())
+	if ok {
+		l.Refresh = &running
+	}
+	return l, err
+}
+
+func withoutNotice(u *url.URL) string {
+	q := u.Query()
+	q.Del("notice")
+	if len(q) == 0 {
+		return u.Path
+	}
+	return u.Path + "?" + q.Encode()
+}
+
+// pageTemplates are the pages by name, each parsed together with the layout and the shared parts.
+var pageTemplates = parsePages()
+
+func parsePages() map[string]*template.Template {
+	base := template.Must(template.New("").Funcs(pageFuncs).ParseFS(embedded, "templates/layout.html", "templates/parts.html"))
+	files, err := fs.Glob(embedded, "templates/*.html")
+	if err != nil {
+		panic(err) // the pattern is a constant
+	}
+	pages := map[string]*template.Template{}
+	for _, file := range files {
+		name := strings.TrimSuffix(path.Base(file), ".html")
+		if name != "layout" && name != "parts" {
+			pages[name] = template.Must(template.Must(base.Clone()).ParseFS(embedded, file))
+		}
+	}
+	return pages
+}
+
+var pageFuncs = template.FuncMap{
+	"ago":     ago,
+	"until":   until,
+	"iso":     func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	"stamp":   func(t time.Time) string { return t.UTC().Format("Monday 2 January 2006, 15:04 UTC") },
+	"asset":   assetURL,
+	"plural":  plural,
+	"span":    freshet.Span,
+	"webLink": freshet.WebLink,
+	"dict":    dict,
+}
+
+// dict makes the argument of a shared part out of names and values.
+func dict(pairs ...any) map[string]any {
+	m := make(map[string]any, len(pairs)/2)
+	for i := 0; i+1 < len(pairs); i += 2 {
+		m[pairs[i].(string)] = pairs[i+1]
+	}
+	return m
+}
+
+// render writes a page; nothing is sent before all of it is made.
+func render(w http.ResponseWriter, status int, name string, page any) error {
+	var b bytes.Buffer
+	if err := pageTemplates[name].ExecuteTemplate(&b, "layout", page); err != nil {
+		return fmt.Errorf("make page %s: %w", name, err)
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, err := b.WriteTo(w)
+	return err
+}
+
+// ago says how long ago t was, as people do.
+func ago(t, now time.Time) string {
+	switch d := now.Sub(t); {
+	case t.IsZero():
+		return "never"
+	case d < time.Minute:
+		return "just now"
+	case d < time.Hour:
+		return fmt.Sprintf("%d min ago", int(d.Minutes()))
+	case d < 24*time.Hour:
+		return fmt.Sprintf("%d h ago", int(d.Hours()))
+	case d < 48*time.Hour:
+		return "yesterday"
+	case d < 30*24*time.Hour:
+		return fmt.Sprintf("%d days ago", int(d.Hours()/24))
+	default:
+		return t.Format("2 January 2006")
+	}
+}
+
+// until says how long it is to t.
+func until(t, now time.Time) string {
+	if !t.After(now) {
+		return "now"
+	}
+	return "in " + freshet.Span(t.Sub(now).Round(time.Second))
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// assets are the files of static/ by name, each with a hash of its bytes, under which browsers may
+// keep it for ever.
+var assets = loadAssets()
+
+type asset struct {
+	body []byte
+	hash string
+}
+
+func loadAssets() map[string]asset {
+	files, err := fs.ReadDir(embedded, "static")
+	if err != nil {
+		panic(err) // embedded at build time
+	}
+	all := map[string]asset{}
+	for _, f := range files {
+		body, err := embedded.ReadFile("static/" + f.Name())
+		if err != nil {
+			panic(err)
+		}
+		sum := sha256.Sum256(body)
+		all[f.Name()] = asset{body, hex.EncodeToString(sum[:6])}
+	}
+	return all
+}
+
+func assetURL(name string) string { return "/static/" + name + "?v=" + assets[name].hash }
+
+// staticFile answers with an embedded file.
+func (s *Server) staticFile(w http.ResponseWriter, r *http.Request) error {
+	name := r.PathValue("name")
+	a, ok := assets[name]
+	if !ok {
+		return freshet.ErrNotFound
+	}
+	w.Header().Set("Cache-Control", "public, max-age=300")
+	if r.URL.Query().Get("v") == a.hash {
+		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	}
+	w.Header().Set("ETag", `"`+a.hash+`"`)
+	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(a.body))
+	return nil
+}
+
+// backTo leads to a page of ours after a form, with a notice.
+func backTo(w http.ResponseWriter, r *http.Request, address, notice string) error {
+	u, err := url.Parse(ownPath(address))
+	if err != nil {
+		u = &url.URL{Path: "/"}
+	}
+	q := u.Query()
+	q.Set("notice", notice)
+	u.RawQuery = q.Encode()
+	http.Redirect(w, r, u.String(), http.StatusSeeOther)
+	return nil
+}
