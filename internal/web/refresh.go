@@ -1,0 +1,126 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"freshet"
+	"freshet/internal/store"
+)
+
+// Refresh is a poll that somebody asked for, as the API and the stream of events show it.
+type Refresh struct {
+	ID          freshet.ID `json:"id"`
+	State       string     `json:"state" enum:"running,done"`
+	Total       int        `json:"total"`
+	Done        int        `json:"done" doc:"Polls that ended, failed and put off ones included."`
+	Failed      int        `json:"failed"`
+	PutOff      int        `json:"put_off" doc:"Feeds whose server asked for a pause meanwhile."`
+	NewItems    int        `json:"new_items"`
+	RequestedAt time.Time  `json:"requested_at"`
+	FinishedAt  *time.Time `json:"finished_at"`
+}
+
+// RefreshStarted answers who asked for it.
+type RefreshStarted struct {
+	Refresh
+	Joined      bool         `json:"joined" doc:"It was under way already."`
+	PutOffFeeds []PutOffFeed `json:"put_off_feeds" nullable:"false" doc:"Feeds that are left alone because their server asked for a pause."`
+}
+
+// PutOffFeed is a feed that a refresh leaves alone.
+type PutOffFeed struct {
+	FeedName
+	Until time.Time `json:"until"`
+}
+
+// RefreshProgress is how far a refresh is.
+type RefreshProgress struct {
+	Refresh
+	Failures []RefreshFailure `json:"failures" nullable:"false" doc:"The first 200 feeds that could not be read."`
+}
+
+// RefreshFailure is a feed that could not be read.
+type RefreshFailure struct {
+	FeedName
+	Error string `json:"error"`
+}
+
+const maxFailures = 200
+
+type refreshOutput struct{ Body RefreshStarted }
+
+func (s *Server) refreshAll(ctx context.Context, _ *struct{}) (*refreshOutput, error) {
+	return s.startRefresh(ctx, nil)
+}
+
+func (s *Server) refreshFeed(ctx context.Context, in *feedInput) (*refreshOutput, error) {
+	w, err := s.source(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	out, err := s.startRefresh(ctx, []freshet.ID{w.Source.ID})
+	if errors.Is(err, freshet.ErrDisabled) {
+		p := problem(feedDisabled, fmt.Sprintf("%s is switched off (%s). Switch it on first.", w.Source.Name(), w.Source.DisabledReason))
+		p.Feed = nameOf(w.Source)
+		return nil, p
+	}
+	return out, err
+}
+
+func (s *Server) startRefresh(ctx context.Context, ids []freshet.ID) (*refreshOutput, error) {
+	started, err := s.Store.StartRefresh(ctx, freshet.ByHand, ids, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	s.Kick()
+	out := RefreshStarted{Refresh: refresh(started.Refresh), Joined: started.Joined, PutOffFeeds: make([]PutOffFeed, len(started.PutOff))}
+	for i := range started.PutOff {
+		p := &started.PutOff[i]
+		out.PutOffFeeds[i] = PutOffFeed{*nameOf(p.Source), p.Until.UTC()}
+	}
+	return &refreshOutput{out}, nil
+}
+
+type progressInput struct {
+	ID string `path:"id"`
+}
+
+type progressOutput struct{ Body RefreshProgress }
+
+func (s *Server) getRefresh(ctx context.Context, in *progressInput) (*progressOutput, error) {
+	id, err := freshet.ParseID(in.ID)
+	if err != nil {
+		return nil, problem(notFound, fmt.Sprintf("There is no refresh with the id %q.", short(in.ID)))
+	}
+	r, err := s.Store.Refresh(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	results, err := s.Store.RefreshResults(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return &progressOutput{RefreshProgress{refresh(r), failures(results)}}, nil
+}
+
+func failures(results []store.RefreshResult) []RefreshFailure {
+	failed := []RefreshFailure{}
+	for i := range results {
+		if r := &results[i]; r.Result == freshet.ResultError && len(failed) < maxFailures {
+			failed = append(failed, RefreshFailure{*nameOf(r.Source), r.Error})
+		}
+	}
+	return failed
+}
+
+func refresh(r freshet.Refresh) Refresh {
+	state := "done"
+	if r.Running() {
+		state = "running"
+	}
+	return Refresh{ID: r.ID, State: state, Total: r.Total, Done: r.Done, Failed: r.Failed, PutOff: r.PutOff, NewItems: r.NewItems,
+		RequestedAt: r.RequestedAt.UTC(), FinishedAt: when(r.FinishedAt)}
+}

@@ -1,0 +1,117 @@
+package web
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+)
+
+// routes is the one list of what the server answers.
+func (s *Server) routes() error {
+	s.api = humago.New(apiMux{s.mux, s.plainAPI}, apiConfig(s.Version))
+
+	typed(s, "GET /api/feeds", "list-feeds", "All feeds with their health and their next poll.", 200, s.listFeeds)
+	typed(s, "POST /api/feeds", "add-feed", "Add a feed; its first fetch follows at once.", 201, s.addFeed)
+	typed(s, "GET /api/feeds/{id}", "get-feed", "One feed with its last polls.", 200, s.getFeed)
+	typed(s, "PATCH /api/feeds/{id}", "edit-feed", "Change what is given; null clears.", 200, s.editFeed)
+	typed(s, "DELETE /api/feeds/{id}", "remove-feed", "Stop polling; its items stay until retention.", 204, s.removeFeed)
+	typed(s, "POST /api/feeds/{id}/refresh", "refresh-feed", "Poll one feed now.", 202, s.refreshFeed)
+	typed(s, "POST /api/refresh", "refresh", "Poll all feeds now; one under way is joined.", 202, s.refreshAll)
+	typed(s, "GET /api/refresh/{id}", "get-refresh", "How far a refresh is.", 200, s.getRefresh)
+	typed(s, "GET /api/items", "list-items", "The river, newest first.", 200, s.listItems)
+	typed(s, "GET /api/items/{id}", "get-item", "One item with its text and posts.", 200, s.getItem)
+	typed(s, "POST /api/ingest", "ingest", "Poll once what is due and answer with the result.", 200, s.ingest, unhurried)
+	typed(s, "POST /api/discover", "discover", "Find the feeds of an address that somebody pasted.", 200, s.discover, unhurried)
+	typed(s, "GET /api/status", "status", "How the instance is.", 200, s.status)
+	s.raw("GET /api/events", "events", "Server-sent events: new items, feed health, refresh progress.", eventsDoc, s.events)
+	s.raw("GET /api/opml", "export-opml", "All feeds as OPML.", opmlDoc, s.exportOPML)
+	s.raw("POST /api/opml", "import-opml", "Add the feeds of an OPML document.", importDoc, s.importOPML)
+
+	s.plain("GET /openapi.json", s.openAPIJSON)
+	s.plain("GET /openapi.yaml", s.openAPIYAML)
+	s.plain("GET /problems/{slug}", s.explainProblem)
+	s.plain("GET /healthz", s.healthz)
+	s.plain("GET /readyz", s.readyz)
+	s.mux.Handle("GET /metrics", s.Metrics)
+
+	s.mux.Handle("GET /login", s.page(s.loginForm))
+	s.mux.Handle("POST /login", s.page(s.login))
+	s.mux.Handle("POST /logout", s.page(s.logout))
+
+	return s.openAPI.write(s.api.OpenAPI())
+}
+
+// typed registers a call whose input and output are Go types: decoded, checked and documented by
+// huma.
+func typed[I, O any](s *Server, route, id, summary string, status int,
+	h func(context.Context, *I) (*O, error), around ...func(huma.Context, func(huma.Context))) {
+	op := operation(route, id, summary)
+	op.DefaultStatus, op.Middlewares = status, around
+	op.MaxBodyBytes = maxJSON
+	op.Responses = map[string]*huma.Response{"default": problemDoc}
+	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {
+		out, err := h(ctx, in)
+		if err != nil {
+			return nil, s.problem(ctx, err)
+		}
+		return out, nil
+	})
+}
+
+// raw registers a call that reads or writes something other than JSON, with its own documentation.
+func (s *Server) raw(route, id, summary string, doc func(*huma.Operation, huma.Registry), h func(http.ResponseWriter, *http.Request) error) {
+	op := operation(route, id, summary)
+	op.Responses = map[string]*huma.Response{"default": problemDoc}
+	doc(&op, s.api.OpenAPI().Components.Schemas)
+	s.api.OpenAPI().AddOperation(&op)
+	s.plain(route, h)
+}
+
+// plain registers a handler whose error becomes a problem.
+func (s *Server) plain(route string, h func(http.ResponseWriter, *http.Request) error) {
+	s.mux.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) {
+		if err := h(w, r); err != nil {
+			s.fail(w, r, err)
+		}
+	})
+}
+
+// page is the adapter of the HTML pages: an error becomes a page that says what is wrong.
+func (s *Server) page(h func(http.ResponseWriter, *http.Request) error) http.Handler {
+	return zipped(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Body = http.MaxBytesReader(w, r.Body, maxJSON)
+		w.Header().Set("Cache-Control", "private, no-cache")
+		if err := h(w, r); err != nil {
+			s.fail(w, r, err)
+		}
+	}))
+}
+
+// dispatch answers by the routes, and by a problem where no route fits.
+func (s *Server) dispatch(w http.ResponseWriter, r *http.Request) {
+	h, pattern := s.mux.Handler(r)
+	if pattern != "" {
+		s.mux.ServeHTTP(w, r)
+		return
+	}
+	refusal := &headerOnly{header: http.Header{}}
+	h.ServeHTTP(refusal, r)
+	if allow := refusal.header.Get("Allow"); refusal.status == http.StatusMethodNotAllowed {
+		w.Header().Set("Allow", allow)
+		s.fail(w, r, problem(methodNotAllowed, r.URL.Path+" knows "+allow+", not "+r.Method+"."))
+		return
+	}
+	s.fail(w, r, problem(notFound, "There is nothing at "+r.URL.Path+"."))
+}
+
+// headerOnly keeps status and header of an answer.
+type headerOnly struct {
+	header http.Header
+	status int
+}
+
+func (h *headerOnly) Header() http.Header         { return h.header }
+func (h *headerOnly) Write(p []byte) (int, error) { return len(p), nil }
+func (h *headerOnly) WriteHeader(status int)      { h.status = status }
