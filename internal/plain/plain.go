@@ -28,10 +28,14 @@ func Append(dst, html []byte, limit int) []byte {
 }
 
 // AppendEscaped is Append for HTML that stands escaped in XML character data ("&lt;p&gt;"): it
-// decodes and strips in one pass. Tags that are not escaped are stripped as well.
+// decodes and strips in one pass. Tags that are not escaped are stripped as well. References that spell out UTF-8 byte by
+// byte ("&Atilde;&copy;") are repaired, see Repair.
 func AppendEscaped(dst, xml []byte, limit int) []byte {
 	s := scanner{src: xml, out: newWriter(dst, limit), escaped: true}
 	s.scan(&htmlClasses)
+	if s.twice {
+		return Append(dst, Repair(Unescape(nil, xml)), limit)
+	}
 	return s.out.dst
 }
 

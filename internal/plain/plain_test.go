@@ -27,6 +27,7 @@ func TestText(t *testing.T) {
 		{"unclosed quote", `<a href="x>text</a> more`, "text more"},
 		{"quote closed by another tag's", `<a href="x>text</a> <a href="y">more</a>`, "text more"},
 		{"cut off in a tag", `text <a href="x`, "text"},
+		{"cut off before a value", "write <b or <a href= ", "write <b or <a href="},
 		{"cut off in a name", "a &amp; b &am", "a & b &am"},
 		{"no tags", "1 < 2 and x<y & z<3, I <3 U", "1 < 2 and x<y & z<3, I <3 U"},
 		{"unknown elements vanish", "<foo:bar>a</foo:bar><o:p>b</o:p>", "ab"},
@@ -74,7 +75,7 @@ func TestUnescape(t *testing.T) {
 		{"a &lt;b&gt; &amp;amp; c", "a <b> &amp; c"},
 		{"?a=1&copy=2&lt=3&copy2&copy;", "?a=1&copy=2&lt=3&copy2©"},
 		{"AT&T & co &copy", "AT&T & co ©"},
-		{"&#0;&#8;&#10;&#146;", "\ufffd\n’"},
+		{"&#0;&#8;&#10;&#146;", "\ufffd\n\u0092"},
 	} {
 		if got := string(Unescape(nil, []byte(c.in))); got != c.want {
 			t.Errorf("Unescape(%q) = %q, want %q", c.in, got, c.want)
@@ -99,6 +100,26 @@ func TestReferences(t *testing.T) {
 		if bare := html.UnescapeString("&"+ref.name) == want; bare != ref.bare {
 			t.Errorf("&%s without semicolon: %v, want %v", ref.name, ref.bare, bare)
 		}
+	}
+}
+
+func TestRepair(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{"caf\u00c3\u00a9 \u00e2\u0080\u00a6", "café …"},
+		{"d\u00c3\u00a9j\u00c3\u00a0", "déjà"},
+		{"café", "café"},
+		{"Ã© and 日本", "Ã© and 日本"},
+		{"Ã© and ß", "Ã© and ß"},
+		{"plain", "plain"},
+		{"Ã", "Ã"},
+	} {
+		if got := string(Repair([]byte(c.in))); got != c.want {
+			t.Errorf("Repair(%q) = %q, want %q", c.in, got, c.want)
+		}
+	}
+	in := "&lt;p&gt;&acirc;&#128;&brvbar; &Atilde;&nbsp; propos&lt;/p&gt;"
+	if got := string(AppendEscaped([]byte("> "), []byte(in), 0)); got != "> … à propos" {
+		t.Errorf("AppendEscaped gives %q", got)
 	}
 }
 

@@ -14,8 +14,9 @@ const (
 // Unescape appends s to dst with its character references decoded, and leaves everything else
 // as it is. It reads references the way browsers do in attribute values, which suits XML too: a name
 // without semicolon counts only when neither a letter, a digit nor "=" follows, so the
-// address "?a=1&copy=2" stays whole. No reference yields NUL, another control character but white
-// space, or half a surrogate pair.
+// address "?a=1&copy=2" stays whole. No reference yields NUL, half a surrogate pair, or an ASCII control
+// character but white space. References to 128 to 159 are left as the C1 control characters they name, for Repair needs
+// them; Append and Fold read them as windows-1252.
 func Unescape(dst, s []byte) []byte {
 	for i := 0; i < len(s); {
 		j := i + indexAmp(s[i:])
@@ -35,7 +36,7 @@ func Unescape(dst, s []byte) []byte {
 }
 
 func appendReference(dst []byte, first, second rune) []byte {
-	if isControl(first) {
+	if first < ' ' && !isSpace(byte(first)) || first == 0x7f {
 		return dst
 	}
 	dst = utf8.AppendRune(dst, first)
@@ -43,11 +44,6 @@ func appendReference(dst []byte, first, second rune) []byte {
 		dst = utf8.AppendRune(dst, second)
 	}
 	return dst
-}
-
-// isControl reports a control character that is not white space.
-func isControl(r rune) bool {
-	return r < ' ' && !isSpace(byte(r)) || r >= 0x7f && r < 0xa0
 }
 
 func isSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
@@ -166,20 +162,10 @@ func digit(c byte) rune {
 	return 99
 }
 
-// standardized is what browsers make of a code point that a document names: 128 to 159 are
-// meant as windows-1252, and what is no character is U+FFFD.
+// standardized is U+FFFD for a number that is no character.
 func standardized(r rune) rune {
-	switch {
-	case r == 0 || r > utf8.MaxRune || r >= 0xd800 && r < 0xe000:
+	if r == 0 || r > utf8.MaxRune || r >= 0xd800 && r < 0xe000 {
 		return utf8.RuneError
-	case r >= 0x80 && r < 0xa0:
-		return windows1252[r-0x80]
 	}
 	return r
-}
-
-// windows1252 is what bytes 128 to 159 mean there; five are not assigned and stay control characters.
-var windows1252 = [32]rune{
-	'€', 0x81, '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', 0x8d, 'Ž', 0x8f,
-	0x90, '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', 0x9d, 'ž', 'Ÿ',
 }

@@ -51,6 +51,7 @@ type scanner struct {
 	src     []byte
 	out     writer
 	escaped bool // src is XML character data whose references give the markup
+	twice   bool // its references may be UTF-8 encoded twice
 
 	// What was searched to the end in vain is not searched again: time stays linear.
 	noSingle, noDouble, noComment, noCDATA, noTemplate bool
@@ -61,7 +62,7 @@ type scanner struct {
 
 func (s *scanner) scan(class *[256]uint8) {
 	src := s.src
-	for i := 0; i < len(src) && !s.out.full; {
+	for i := 0; i < len(src) && !s.out.full && !s.twice; {
 		switch class[src[i]] {
 		case space:
 			s.out.gap = true
@@ -129,6 +130,8 @@ func (s *scanner) reference(i int) int {
 		case '&':
 			i += n
 			first, second, n = reference(s.src[i:], false)
+		default:
+			s.twice = s.twice || beginsUTF8(first) && s.continues(i+n)
 		}
 	}
 	if n == 0 {
@@ -140,6 +143,15 @@ func (s *scanner) reference(i int) int {
 		s.out.rune(second)
 	}
 	return i + n
+}
+
+// continues reports whether the reference at i, if there is one, continues a character of UTF-8.
+func (s *scanner) continues(i int) bool {
+	if i >= len(s.src) || s.src[i] != '&' {
+		return false
+	}
+	r, _, n := reference(s.src[i+1:], true)
+	return n > 0 && continuesUTF8(r)
 }
 
 // markup reads what follows "<" at i and returns where to go on.
@@ -174,15 +186,12 @@ func (s *scanner) element(begin, name int, opens bool) int {
 	kind := kindOf(s.src[name:i])
 	end := s.tagEnd(i)
 	if end < 0 {
-		// Cut off, if it is an element's name; else nobody meant a tag, as in "x<y".
-		if kind == unknown {
+		next := s.cutOff(i)
+		if kind == unknown || next < 0 {
 			s.out.text([]byte{'<'})
 			return begin
 		}
-		if next := bytes.IndexByte(s.src[i:], '<'); next >= 0 {
-			return i + next
-		}
-		return len(s.src)
+		return next
 	}
 	switch {
 	case kind == block:
@@ -193,9 +202,30 @@ func (s *scanner) element(begin, name int, opens bool) int {
 	return end
 }
 
+// cutOff returns where the text goes on after a tag without end: at the next tag, if any. Without a value of an
+// attribute nobody meant a tag, as in "x<y" or "write <a href="; then it returns -1.
+func (s *scanner) cutOff(i int) int {
+	valued, equals := false, false // there is a value; the last character was "="
+	for i < len(s.src) {
+		c, n := s.at(i)
+		if c == '<' {
+			break
+		}
+		if !isSpace(c) {
+			valued = valued || equals
+			equals = c == '='
+		}
+		i += n
+	}
+	if !valued {
+		return -1
+	}
+	return i
+}
+
 // isNameByte reports whether a tag's name goes on.
 func isNameByte(c byte) bool {
-	return c != '>' && c != '/' && c != '&' && c != '<' && !isSpace(c)
+	return isAlnum(c) || c == ':' || c == '-' || c == '_' || c == '.'
 }
 
 // at decodes the character at i, which may be escaped, to a byte (beyond ASCII any letter will do) and its width.
@@ -229,7 +259,7 @@ func (s *scanner) tagEnd(i int) int {
 			return j
 		case (c == '"' || c == '\'') && last == '=':
 			end, inside := s.quoteEnd(j, c)
-			if inside > 0 && end < len(s.src) && !endsValue(s.src[end]) {
+			if inside > 0 && !s.endsValue(end) {
 				return inside
 			}
 			j = end
@@ -242,8 +272,14 @@ func (s *scanner) tagEnd(i int) int {
 	return s.angle(i)
 }
 
-// endsValue reports whether c may follow the closing quote of an attribute's value.
-func endsValue(c byte) bool { return isSpace(c) || c == '>' || c == '/' || c == '&' }
+// endsValue reports whether what comes at i may follow the closing quote of an attribute's value.
+func (s *scanner) endsValue(i int) bool {
+	if i == len(s.src) {
+		return true
+	}
+	c, _ := s.at(i)
+	return isSpace(c) || c == '>' || c == '/'
+}
 
 // quoteEnd returns the index after the quote that closes the value at i (i itself if none does) and
 // the index after the first ">" inside, 0 if there is none.
@@ -336,7 +372,7 @@ func (s *scanner) cdata(i int) int {
 		if c, n := s.at(j + 1); c == '>' {
 			inner := scanner{src: s.src[i : j-1], out: s.out, escaped: s.escaped}
 			inner.scan(&htmlClasses)
-			s.out = inner.out
+			s.out, s.twice = inner.out, inner.twice
 			return j + 1 + n
 		}
 	}
