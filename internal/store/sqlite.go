@@ -1,0 +1,75 @@
+package store
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// memory is the name of a database that lives in one connection, for tests.
+const memory = ":memory:"
+
+// What each connection sets. Commits are durable (synchronous=FULL) because polls share them; caches are
+// small because the program's memory is; vacuum in steps is for retention and cannot be set later.
+var (
+	always  = []string{"busy_timeout(10000)", "foreign_keys(1)", "temp_store(2)", "mmap_size(0)"}
+	writing = []string{"auto_vacuum(2)", "journal_mode(wal)", "synchronous(2)", "cache_size(-12288)", "wal_autocheckpoint(4000)", "journal_size_limit(33554432)"}
+	reading = []string{"query_only(1)", "cache_size(-2048)"}
+)
+
+// readers is how many reads of SQLite run side by side.
+const readers = 4
+
+func (s *Store) openSQLite(path string) (err error) {
+	s.dialect = &dialect{goose: "sqlite", translate: toSQLite, list: listSQLite, again: sqliteAgain}
+	if s.writer, err = sqliteDB(path, writing, 1); err != nil {
+		return err
+	}
+	if path == memory {
+		s.reader = s.writer
+		return nil
+	}
+	s.reader, err = sqliteDB(path, reading, readers)
+	return err
+}
+
+func sqliteDB(path string, pragmas []string, connections int) (*sql.DB, error) {
+	query := url.Values{"_txlock": {"immediate"}}
+	for _, p := range append(append([]string{}, always...), pragmas...) {
+		query.Add("_pragma", p)
+	}
+	dsn := memory + "?" + query.Encode()
+	if path != memory {
+		abs, err := filepath.Abs(path)
+		if err != nil {
+			return nil, fmt.Errorf("find %s: %w", path, err)
+		}
+		dsn = (&url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(abs), RawQuery: query.Encode()}).String()
+	}
+	connector, err := sqlite.NewConnector(dsn)
+	if err != nil {
+		return nil, err
+	}
+	db := sql.OpenDB(connector)
+	db.SetMaxOpenConns(connections)
+	db.SetMaxIdleConns(connections)
+	return db, nil
+}
+
+// sqliteAgain tells ids that clash with those that another process made; new ones are made then.
+func sqliteAgain(err error) bool {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	switch e.Code() {
+	case sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, sqlite3.SQLITE_CONSTRAINT_ROWID, sqlite3.SQLITE_CONSTRAINT_UNIQUE:
+		return true
+	}
+	return false
+}
