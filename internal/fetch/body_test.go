@@ -31,7 +31,7 @@ func pack(t testing.TB, coding string, body []byte) []byte {
 	case "raw deflate":
 		w, _ = flate.NewWriter(&out, 6)
 	case "br":
-		w = brotli.NewWriter(&out)
+		w = brotli.NewWriterLevel(&out, max(1, 5-len(body)>>18)) // better is too slow for large bodies
 	case "zstd":
 		w, _ = zstd.NewWriter(&out)
 	default:
@@ -75,7 +75,7 @@ func header(coding string) string { return strings.TrimPrefix(coding, "raw ") }
 
 func TestEncodings(t *testing.T) {
 	for _, coding := range codings {
-		for _, n := range []int{0, 1, 100, 67_000, 3 << 20} {
+		for _, n := range []int{0, 1, 100, 67_000, 1<<20 + 1} {
 			body := text(n)
 			packed := pack(t, coding, body)
 			client := serving(header(coding), packed, int64(len(packed)))
@@ -149,7 +149,7 @@ func TestCutEncodings(t *testing.T) {
 func TestLimit(t *testing.T) {
 	const limit = 100_000
 	for _, coding := range append(codings, "") {
-		for _, n := range []int{limit, limit + 1, 20 * limit, 11 << 20} {
+		for _, n := range []int{limit, limit + 1, 20 * limit} {
 			body := bytes.Repeat([]byte("x"), n)
 			packed := body
 			if coding != "" {
@@ -188,7 +188,7 @@ func bomb(t testing.TB, coding string, n int) []byte {
 	case "gzip":
 		w, _ = gzip.NewWriterLevel(&out, 9)
 	case "br":
-		w = brotli.NewWriterOptions(&out, brotli.WriterOptions{Quality: 5, LGWin: 24})
+		w = brotli.NewWriterOptions(&out, brotli.WriterOptions{Quality: 1, LGWin: 24})
 	case "zstd":
 		w, _ = zstd.NewWriter(&out, zstd.WithWindowSize(8<<20))
 	}
@@ -205,7 +205,7 @@ func bomb(t testing.TB, coding string, n int) []byte {
 // P4: a bomb costs no more memory than the limit allows, whatever it would unpack to.
 func TestBombs(t *testing.T) {
 	for _, coding := range []string{"gzip", "br", "zstd"} {
-		packed := bomb(t, coding, 256<<20)
+		packed := bomb(t, coding, 64<<20)
 		client := serving(coding, packed, int64(len(packed)))
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -272,6 +272,9 @@ func FuzzUnpack(f *testing.F) {
 
 // Released bodies are read into the same few buffers: a refresh of 2,000 feeds leaves little garbage.
 func TestReleasedBodiesAreNotGarbage(t *testing.T) {
+	if racing {
+		t.Skip("sync.Pool drops buffers at random under the race detector")
+	}
 	const fetches, length = 2000, 67_000
 	body := text(length)
 	packed := pack(t, "gzip", body)
