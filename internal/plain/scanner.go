@@ -228,10 +228,10 @@ func isNameByte(c byte) bool {
 	return isAlnum(c) || c == ':' || c == '-' || c == '_' || c == '.'
 }
 
-// at decodes the character at i, which may be escaped, to a byte (beyond ASCII any letter will do) and its width.
+// at is the character at i, which may be escaped, as a byte (beyond ASCII any letter will do), and its width. Loops
+// call it for ampersands only.
 func (s *scanner) at(i int) (c byte, n int) {
-	c = s.src[i]
-	if c != '&' || !s.escaped {
+	if c = s.src[i]; c != '&' || !s.escaped {
 		return c, 1
 	}
 	r, _, n := reference(s.src[i+1:], true)
@@ -252,7 +252,10 @@ func (s *scanner) tagEnd(i int) int {
 	}
 	var last byte // before white space
 	for j := i; j < len(s.src); {
-		c, n := s.at(j)
+		c, n := s.src[j], 1
+		if c == '&' {
+			c, n = s.at(j)
+		}
 		j += n
 		switch {
 		case c == '>':
@@ -291,8 +294,21 @@ func (s *scanner) quoteEnd(i int, quote byte) (end, inside int) {
 	if *missed {
 		return i, 0
 	}
+	if !s.escaped {
+		if n := bytes.IndexByte(s.src[i:], quote); n >= 0 {
+			if angle := bytes.IndexByte(s.src[i:i+n], '>'); angle >= 0 {
+				inside = i + angle + 1
+			}
+			return i + n + 1, inside
+		}
+		*missed = true
+		return i, 0
+	}
 	for j := i; j < len(s.src); {
-		c, n := s.at(j)
+		c, n := s.src[j], 1
+		if c == '&' {
+			c, n = s.at(j)
+		}
 		j += n
 		switch {
 		case c == quote:
