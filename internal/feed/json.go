@@ -78,6 +78,10 @@ func (j *jsonReader) items() {
 		j.out.Format = "json"
 	}
 	for ok := j.into('['); ok && j.more(']') && !j.full; {
+		if j.peek() != '{' {
+			j.skip()
+			continue
+		}
 		j.item.reset()
 		j.entry()
 		j.finishEntry()

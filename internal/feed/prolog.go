@@ -133,7 +133,7 @@ func (r *reader) notFeed() *NotFeed {
 	switch name := strings.ToLower(string(root)); {
 	case len(bytes.TrimSpace(r.doc)) == 0:
 		e.Kind = "an empty document"
-	case name == "html" || name == "head" || name == "body" || isDoctypeHTML(r.doc):
+	case isPageRoot(r.root) || isDoctypeHTML(r.doc):
 		e.Kind = "a web page"
 	case name == "opml":
 		e.Kind = "a list of feeds (OPML)"
@@ -146,6 +146,11 @@ func (r *reader) notFeed() *NotFeed {
 		e.Links = Links(r.doc, r.o.URL)
 	}
 	return e
+}
+
+// isPageRoot reports whether a document whose first element has this name is a web page.
+func isPageRoot(name []byte) bool {
+	return equalFold(name, []byte("html")) || equalFold(name, []byte("head")) || equalFold(name, []byte("body"))
 }
 
 // isDoctypeHTML reports whether the document declares itself to be HTML.

@@ -24,6 +24,9 @@ const (
 // maxDepth is how many open elements are remembered. When there are more, those without a meaning are forgotten.
 const maxDepth = 128
 
+// maxBase is how long a base address may get by xml:base inside xml:base.
+const maxBase = 1024
+
 // frame is an open element.
 type frame struct {
 	name     []byte
@@ -191,7 +194,7 @@ func (r *reader) declare() {
 		case len(a.name) >= 5 && equalFold(a.name[:5], []byte("xmlns")):
 			r.bind(a)
 		case equalFold(a.name, []byte("xml:base")) || equalFold(a.name, []byte("base")):
-			if b := r.resolved(a.value); len(b) > 0 {
+			if b := r.resolved(a.value); len(b) > 0 && len(b) <= maxBase {
 				r.base = string(b)
 			}
 		}
@@ -219,18 +222,19 @@ func (r *reader) bind(a attr) {
 // push remembers an open element.
 func (r *reader) push(f frame) {
 	if len(r.frames) >= maxDepth {
-		r.forget()
+		r.forget(func(el element) bool { return el == unknown })
 	}
-	if len(r.frames) < maxDepth {
-		r.frames = append(r.frames, f)
+	if len(r.frames) >= maxDepth {
+		r.forget(func(el element) bool { return el != entry })
 	}
+	r.frames = append(r.frames, f)
 }
 
-// forget drops open elements without a meaning, whose end tags nobody misses.
-func (r *reader) forget() {
+// forget drops open elements. Their end tags will close nothing.
+func (r *reader) forget(drop func(element) bool) {
 	kept := r.frames[:0]
 	for _, f := range r.frames {
-		if f.el != unknown {
+		if !drop(f.el) {
 			kept = append(kept, f)
 		}
 	}
@@ -280,7 +284,7 @@ func (r *reader) enter(el element, t token) {
 	case rootRSS, rootRDF, rootFeed, channel:
 		r.enterFeed(el)
 	case entry:
-		r.isFeed = true
+		r.isFeed = r.isFeed || !isPageRoot(r.root)
 		r.in = inEntry
 		r.item.reset()
 		r.item.link = ref{value: value{b: r.attribute("href"), escaped: true}, base: r.base}
