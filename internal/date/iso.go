@@ -136,6 +136,7 @@ func (p *scan) korean(c *civil) bool {
 
 // timeOfDay reads what follows a date: T or white space, a time, a zone. It leaves c as it is if no time follows.
 func (p *scan) timeOfDay(c *civil) {
+	p.spaces()
 	if p.peek()|0x20 == 't' {
 		p.i++
 	}

@@ -1,10 +1,13 @@
 package plain
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // LooksLikeHTML reports whether the text of an element that may hold either text or HTML (an RSS title) is
 // recognisably HTML: it has an end tag or a character reference, and names no other tags and references than
-// HTML has. The rule is that of Python's feedparser.
+// the text of HTML has. The rule is that of Python's feedparser.
 func LooksLikeHTML(s []byte) bool {
 	found := false
 	for {
@@ -37,11 +40,22 @@ func looksLikeTag(s []byte) (ok, proof bool) {
 	if n == 0 {
 		return true, false
 	}
-	switch kindOf(s[:n]) {
-	case unknown, hidden:
+	if kindOf(s[:n]) == unknown || !inText(s[:n]) {
 		return false, false
 	}
 	return true, ends && n < len(s) && s[n] == '>'
+}
+
+// inText reports whether an element of HTML is one of its text: who writes <title> or <script> in a headline
+// writes about them.
+func inText(name []byte) bool {
+	for _, not := range []string{"html", "head", "title", "base", "link", "meta", "style", "script", "template", "body",
+		"iframe", "frame", "frameset", "noframes", "object", "embed", "applet", "param", "svg", "math"} {
+		if strings.EqualFold(string(name), not) {
+			return false
+		}
+	}
+	return true
 }
 
 // looksLikeReference judges what follows "&": ok unless it is a reference that HTML does not

@@ -123,6 +123,57 @@ func TestRepair(t *testing.T) {
 	}
 }
 
+func TestLooksLikeHTML(t *testing.T) {
+	for _, c := range []struct {
+		in   string
+		want bool
+	}{
+		{"plain text", false},
+		{"<b>bold</b> news", true},
+		{"line<br>break", false}, // neither end tag nor reference
+		{"Tom &amp; Jerry", true},
+		{"it&#8217;s &#x2019;", true},
+		{"AT&T and 1 < 2", false},
+		{"a &foo; b", false},
+		{"<b>x</b> &foo;", false},
+		{"vector<int> &amp; <b>x</b>", false},
+		{"the <title> element &amp; you", false},
+		{"<SCRIPT>alert(1)</SCRIPT>", false},
+		{"a </ b> c", false},
+		{"x<3</b>", false},
+		{"", false},
+	} {
+		if got := LooksLikeHTML([]byte(c.in)); got != c.want {
+			t.Errorf("LooksLikeHTML(%q) = %v, want %v", c.in, got, c.want)
+		}
+	}
+}
+
+func TestSnippet(t *testing.T) {
+	for _, c := range []struct {
+		in   string
+		max  int
+		want string
+	}{
+		{"one two three", 13, "one two three"},
+		{"one two three", 12, "one two…"},
+		{"one two three", 8, "one two…"},
+		{"one two three", 7, "one…"},
+		{"one, two", 5, "one…"},
+		{"Donaudampfschiff fahrt", 10, "Donaudamp…"},
+		{"a Donaudampfschifffahrt", 10, "a Donauda…"},
+		{"日本語の文章", 4, "日本語…"},
+		{"日本語", 3, "日本語"},
+		{"abc", 1, "…"},
+		{"abc", 0, ""},
+		{"", 5, ""},
+	} {
+		if got := Snippet(c.in, c.max); got != c.want {
+			t.Errorf("Snippet(%q, %d) = %q, want %q", c.in, c.max, got, c.want)
+		}
+	}
+}
+
 func TestFold(t *testing.T) {
 	if got := string(Fold(nil, []byte(" a <b>\n&amp;\x00 c "), 0)); got != "a <b> &amp; c" {
 		t.Errorf("Fold gives %q", got)

@@ -1,35 +1,33 @@
 package plain
 
-import (
-	"strings"
-	"unicode/utf8"
-)
+import "strings"
 
-// Snippet shortens plain text to at most max characters, an ellipsis included, at the end of a word unless
-// the last word would take more than half with it.
+// Snippet shortens plain text to at most max characters, an ellipsis included. It cuts between words unless that
+// would cost more than half of the text.
 func Snippet(text string, max int) string {
 	if max <= 0 {
 		return ""
 	}
-	// One character before the cut is kept for the ellipsis.
-	cut, count := 0, 0
-	for i := range text {
-		if count == max-1 {
-			cut = i
-		}
-		if count == max {
-			break
-		}
-		count++
-	}
-	if count < max || utf8.RuneCountInString(text[cut:]) <= 1 {
+	if characters(text, max) == len(text) {
 		return text
 	}
+	cut := characters(text, max-1)
 	short := text[:cut]
 	if text[cut] != ' ' {
-		if space := strings.LastIndexByte(short, ' '); space > cut/2 {
+		if space := strings.LastIndexByte(short, ' '); space >= cut/2 {
 			short = short[:space]
 		}
 	}
-	return strings.TrimRight(short, " ,;:.–—-") + "…"
+	return strings.TrimRight(short, " .,;:-–—") + "…"
+}
+
+// characters is the length in bytes of the first n characters of text.
+func characters(text string, n int) int {
+	for i := range text {
+		if n == 0 {
+			return i
+		}
+		n--
+	}
+	return len(text)
 }
