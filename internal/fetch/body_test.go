@@ -205,7 +205,7 @@ func bomb(t testing.TB, coding string, n int) []byte {
 // P4: a bomb costs no more memory than the limit allows, whatever it would unpack to.
 func TestBombs(t *testing.T) {
 	for _, coding := range []string{"gzip", "br", "zstd"} {
-		packed := bomb(t, coding, 64<<20)
+		packed := bomb(t, coding, 32<<20)
 		client := serving(coding, packed, int64(len(packed)))
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
