@@ -44,6 +44,8 @@ type Store struct {
 	schema  int64   // the newest migration
 
 	writes, reads *statements
+
+	census census
 }
 
 // Open opens the database and brings its schema up to date: "postgres://..." or the path of a SQLite

@@ -13,11 +13,11 @@ create table leases (
 create table hosts (
   id bigint primary key,
   name text not null unique,
-  not_before bigint not null default 0,
+  not_before bigint,
   failures bigint not null default 0,
   status bigint not null default 0
 );
-create index hosts_cooling on hosts (not_before) where not_before > 0;
+create index hosts_cooling on hosts (not_before) where not_before is not null;
 
 -- What people edit.
 create table sources (

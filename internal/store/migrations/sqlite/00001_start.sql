@@ -13,11 +13,11 @@ create table leases (
 create table hosts (
   id integer primary key,
   name text not null unique,
-  not_before integer not null default 0,
+  not_before integer,
   failures integer not null default 0,
   status integer not null default 0
 ) strict;
-create index hosts_cooling on hosts (not_before) where not_before > 0;
+create index hosts_cooling on hosts (not_before) where not_before is not null;
 
 -- What people edit.
 create table sources (
