@@ -1,33 +1,25 @@
 package opml
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
-	"golang.org/x/text/encoding"
-	"golang.org/x/text/encoding/htmlindex"
-	"golang.org/x/text/encoding/unicode"
-	"golang.org/x/text/runes"
-	"golang.org/x/text/transform"
+	"freshet/internal/charset"
 )
 
 // Read returns the feeds of a list in its order, at most max of them. What it refuses it refuses
 // with an *Error; an error of r is returned as it is.
 func Read(r io.Reader, max int) ([]Outline, error) {
-	source := &limited{r: r, left: MaxBytes}
-	text, err := decoded(source)
+	text, err := decoded(r)
 	if err != nil {
 		return nil, err
 	}
-	text = &limited{r: text, left: MaxBytes}
-	d := xml.NewDecoder(text)
+	d := xml.NewDecoder(bytes.NewReader(text))
 	d.Strict = false
 	d.Entity = xml.HTMLEntity
 	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
@@ -38,7 +30,7 @@ func Read(r io.Reader, max int) ([]Outline, error) {
 	return l.outlines, nil
 }
 
-// located adds the line to what is wrong with the document; trouble of the reader below is not.
+// located adds the line to what is wrong with the document.
 func located(err error, d *xml.Decoder) error {
 	line, _ := d.InputPos()
 	var syntax *xml.SyntaxError
@@ -46,7 +38,7 @@ func located(err error, d *xml.Decoder) error {
 	switch {
 	case errors.As(err, &syntax):
 		return &Error{syntax.Line, "this is not well-formed XML: " + syntax.Msg}
-	case errors.As(err, &ours) && ours.Line == 0 && ours != errTooLarge:
+	case errors.As(err, &ours) && ours.Line == 0:
 		return &Error{line, ours.Reason}
 	default:
 		return err
@@ -210,41 +202,31 @@ func shorten(s string) string {
 	return s
 }
 
-// declared finds the encoding in an XML declaration.
-var declared = regexp.MustCompile(`^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9._:-]{1,40})["']`)
-
-// decoded returns the document in UTF-8, without the characters that XML forbids: by byte order
-// mark, else by declaration, else as UTF-8, where what is not valid becomes U+FFFD.
-func decoded(r io.Reader) (io.Reader, error) {
-	b := bufio.NewReaderSize(r, 4096)
-	head, err := b.Peek(1024)
-	if err != nil && !errors.Is(err, io.EOF) {
+// decoded reads the document whole and returns it in UTF-8, without the characters that XML forbids.
+func decoded(r io.Reader) ([]byte, error) {
+	doc, err := io.ReadAll(&limited{r: r, left: MaxBytes})
+	if err != nil {
 		return nil, err
 	}
-	enc := encodingOf(head)
-	clean := transform.Chain(unicode.BOMOverride(enc.NewDecoder()), runes.Map(allowed))
-	return transform.NewReader(b, clean), nil
-}
-
-func encodingOf(head []byte) encoding.Encoding {
+	text, _, err := charset.UTF8(doc, "")
 	switch {
-	case bytes.HasPrefix(head, []byte("<\x00?\x00")):
-		return unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)
-	case bytes.HasPrefix(head, []byte("\x00<\x00?")):
-		return unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)
+	case err != nil:
+		return nil, &Error{Reason: "this is not an OPML document: " + err.Error()}
+	case len(text) > MaxBytes:
+		return nil, errTooLarge
+	case bytes.ContainsFunc(text, forbidden):
+		return bytes.Map(allowed, text), nil
+	default:
+		return text, nil
 	}
-	if m := declared.FindSubmatch(head); m != nil {
-		name := strings.ToLower(string(m[1]))
-		if enc, err := htmlindex.Get(name); err == nil && !strings.HasPrefix(name, "utf-16") {
-			return enc
-		}
-	}
-	return unicode.UTF8
 }
 
-// allowed replaces what may not stand in an XML document.
+func forbidden(r rune) bool {
+	return r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xfffe || r == 0xffff
+}
+
 func allowed(r rune) rune {
-	if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xfffe || r == 0xffff {
+	if forbidden(r) {
 		return ' '
 	}
 	return r
