@@ -129,7 +129,7 @@ func (s *Server) addFeed(ctx context.Context, in *addInput) (*changedOutput, err
 		return nil, err
 	}
 	s.Kick()
-	out := s.changed(&w, now)
+	out := s.changedFeed(&w, now)
 	out.Location = "/api/feeds/" + w.Source.ID.String()
 	if warning != "" {
 		out.Body.Warnings = append(out.Body.Warnings, warning)
@@ -153,16 +153,16 @@ func (s *Server) editFeed(ctx context.Context, in *editInput) (*changedOutput, e
 		return nil, err
 	}
 	now := time.Now()
-	w, err = s.Store.EditSource(ctx, w.Source.ID, now, func(w *store.Watched) error { return s.edit(w, in, now) })
+	w, err = s.Store.EditSource(ctx, w.Source.ID, now, func(w *store.Watched) error { return s.amend(w, in, now) })
 	if err != nil {
 		return nil, err
 	}
 	s.Kick()
-	return s.changed(&w, now), nil
+	return s.changedFeed(&w, now), nil
 }
 
-// edit changes what was given and leaves the rest.
-func (s *Server) edit(w *store.Watched, in *editInput, now time.Time) error {
+// amend changes what was given and leaves the rest.
+func (s *Server) amend(w *store.Watched, in *editInput, now time.Time) error {
 	src, b := w.Source, &in.Body
 	config, err := b.Config.apply(src.Config)
 	if err != nil {
@@ -209,8 +209,8 @@ func (s *Server) source(ctx context.Context, id string) (store.Watched, error) {
 	return w, err
 }
 
-// changed is a feed after a change, with what should be known about it.
-func (s *Server) changed(w *store.Watched, now time.Time) *changedOutput {
+// changedFeed is a feed after a change, with what should be known about it.
+func (s *Server) changedFeed(w *store.Watched, now time.Time) *changedOutput {
 	out := &changedOutput{Body: FeedChanged{FeedDetail: s.feedDetail(w, now), Warnings: []string{}}}
 	least := s.Store.Settings().MinInterval
 	if c := w.Source.Config.Cadence; c != nil && c.Every() < least {

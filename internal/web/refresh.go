@@ -12,15 +12,16 @@ import (
 
 // Refresh is a poll that somebody asked for, as the API and the stream of events show it.
 type Refresh struct {
-	ID          freshet.ID `json:"id"`
-	State       string     `json:"state" enum:"running,done"`
-	Total       int        `json:"total"`
-	Done        int        `json:"done" doc:"Polls that ended, failed and put off ones included."`
-	Failed      int        `json:"failed"`
-	PutOff      int        `json:"put_off" doc:"Feeds whose server asked for a pause meanwhile."`
-	NewItems    int        `json:"new_items"`
-	RequestedAt time.Time  `json:"requested_at"`
-	FinishedAt  *time.Time `json:"finished_at"`
+	ID          freshet.ID          `json:"id"`
+	State       string              `json:"state" enum:"running,done"`
+	Kind        freshet.RefreshKind `json:"kind" enum:"refresh,ingest"`
+	Total       int                 `json:"total"`
+	Done        int                 `json:"done" doc:"Polls that ended, failed and put off ones included."`
+	Failed      int                 `json:"failed"`
+	PutOff      int                 `json:"put_off" doc:"Feeds whose server asked for a pause meanwhile."`
+	NewItems    int                 `json:"new_items"`
+	RequestedAt time.Time           `json:"requested_at"`
+	FinishedAt  *time.Time          `json:"finished_at"`
 }
 
 // RefreshStarted answers who asked for it.
@@ -121,6 +122,6 @@ func refresh(r freshet.Refresh) Refresh {
 	if r.Running() {
 		state = "running"
 	}
-	return Refresh{ID: r.ID, State: state, Total: r.Total, Done: r.Done, Failed: r.Failed, PutOff: r.PutOff, NewItems: r.NewItems,
+	return Refresh{ID: r.ID, State: state, Kind: r.Kind, Total: r.Total, Done: r.Done, Failed: r.Failed, PutOff: r.PutOff, NewItems: r.NewItems,
 		RequestedAt: r.RequestedAt.UTC(), FinishedAt: when(r.FinishedAt)}
 }
