@@ -2,6 +2,8 @@ package plain
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math/bits"
 	"unicode"
 	"unicode/utf8"
 )
@@ -86,38 +88,70 @@ func (s *scanner) scan(class *[256]uint8) {
 	}
 }
 
-// runEnd is the end of the text at i that can be copied as it stands: words with single spaces between.
-func runEnd(src []byte, i int, class *[256]uint8) int {
+// runEnd is the end of the text at start that can be copied as it stands: words with single spaces between.
+func runEnd(src []byte, start int, class *[256]uint8) int {
+	i := start
+run:
 	for i < len(src) {
 		switch c := src[i]; class[c] {
 		case ordinary:
 			i++
-		case space:
-			if c != ' ' || i+1 >= len(src) || class[src[i+1]] != ordinary {
-				return i
+			if len(src)-i >= 8 && class[src[i]] == ordinary {
+				i += ordinaryPrefix(src[i:])
 			}
-			i += 2
+		case space:
+			if c != ' ' || i == start || src[i-1] == ' ' {
+				break run
+			}
+			i++
 		case two:
 			if i+1 >= len(src) || src[i+1]&0xc0 != 0x80 {
-				return i
+				break run
 			}
 			i += 2
 		case three:
 			if i+2 >= len(src) || src[i+1]&0xc0 != 0x80 || src[i+2]&0xc0 != 0x80 {
-				return i
+				break run
 			}
 			i += 3
 		case wide:
 			r, n := utf8.DecodeRune(src[i:])
 			if r < 0xa0 || r == utf8.RuneError || unicode.IsSpace(r) {
-				return i
+				break run
 			}
 			i += n
 		default:
-			return i
+			break run
 		}
 	}
+	if i > start && src[i-1] == ' ' {
+		i--
+	}
 	return i
+}
+
+// ordinaryPrefix is a length of what s begins with that is ASCII, no markup, and has single spaces only. It looks at eight
+// bytes at a time: in each byte of a word the highest bit tells whether it is special.
+func ordinaryPrefix(s []byte) int {
+	const (
+		ones = 0x0101010101010101
+		high = 0x8080808080808080
+	)
+	n := 0
+	for len(s)-n >= 8 {
+		w := binary.LittleEndian.Uint64(s[n:])
+		less, amp, del, blank := w^ones*'<', w^ones*'&', w^ones*0x7f, w^ones*' '
+		blank = (blank - ones) &^ blank & high
+		special := (w-ones*' ')&^w | (less-ones)&^less | (amp-ones)&^amp | (del-ones)&^del | w | blank&(blank<<8)
+		if special &= high; special != 0 {
+			return n + bits.TrailingZeros64(special)/8
+		}
+		n += 8
+		if n < len(s) && s[n] == ' ' {
+			return n
+		}
+	}
+	return n
 }
 
 // reference reads what follows an ampersand and returns where to go on.
