@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"unicode/utf8"
 
+	"golang.org/x/text/encoding/charmap"
+
 	"freshet/internal/plain"
 )
 
@@ -43,7 +45,7 @@ type converter struct {
 	keepMarkup bool
 	entities   map[string][]byte // declared in the document
 	cut        bool              // a value was longer than limit
-	tmp, wide  []byte
+	tmp        []byte
 }
 
 // body appends the value as plain text, or as HTML where markup is kept.
@@ -54,7 +56,7 @@ func (c *converter) body(dst []byte, v value) []byte {
 	start := len(dst)
 	if v.form == formHTML && v.escaped && !v.base64 && c.entities == nil {
 		dst = plain.Unescape(dst, bytes.TrimSpace(v.b))
-		if b := dst[start:]; !needsRepair(b) && firstControl(b) == len(b) {
+		if b := dst[start:]; isClean(b) && len(plain.Repair(b)) == len(b) {
 			return c.bounded(dst, start)
 		}
 		dst = dst[:start]
@@ -71,8 +73,8 @@ func (c *converter) body(dst []byte, v value) []byte {
 // text appends the value as plain text.
 func (c *converter) text(dst []byte, v value) []byte {
 	start := len(dst)
-	if v.form == formHTML && v.escaped && !v.base64 && c.entities == nil && !mayBeTwiceEncoded(v.b) {
-		dst = plain.AppendEscaped(dst, v.b, c.limit+1)
+	if v.form == formHTML && v.escaped && !v.base64 && c.entities == nil {
+		dst = plain.AppendEscaped(dst, plain.Repair(v.b), c.limit+1)
 		return c.bounded(dst, start)
 	}
 	b := c.decoded(v)
@@ -105,11 +107,7 @@ func (c *converter) decoded(v value) []byte {
 	if v.base64 {
 		b = decodeBase64(b)
 	}
-	if needsRepair(b) {
-		c.wide = repair(c.wide[:0], b)
-		b = c.wide
-	}
-	return b
+	return plain.Repair(b)
 }
 
 // expand replaces references to entities that the document declares. Their values hold no such
@@ -147,8 +145,14 @@ func (c *converter) bounded(dst []byte, start int) []byte {
 	return dst[:end]
 }
 
+// isClean reports whether appendClean leaves b as it is.
+func isClean(b []byte) bool { return firstControl(b) == len(b) && indexC1(b) == len(b) }
+
 // appendClean appends b without control characters other than white space.
 func appendClean(dst, b []byte) []byte {
+	if indexC1(b) < len(b) {
+		b = appendWindows1252(nil, b)
+	}
 	for {
 		i := firstControl(b)
 		dst = append(dst, b[:i]...)
@@ -162,17 +166,8 @@ func appendClean(dst, b []byte) []byte {
 // firstControl is the index of the first control character that is not white space, or the length of b.
 func firstControl(b []byte) int {
 	i := 0
-	for ; i+8 <= len(b); i += 8 {
-		w := binary.LittleEndian.Uint64(b[i:])
-		// Subtracting 0x20 from each byte borrows where there is something below, and sometimes above it.
-		if (w-0x2020202020202020)&^w&highBits == 0 && (w+0x0101010101010101)&^w&highBits == 0 {
-			continue
-		}
-		for j := i; j < i+8; j++ {
-			if isControl(b[j]) {
-				return j
-			}
-		}
+	for i+8 <= len(b) && !mayHoldControl(binary.LittleEndian.Uint64(b[i:])) {
+		i += 8
 	}
 	for i < len(b) && !isControl(b[i]) {
 		i++
@@ -180,12 +175,21 @@ func firstControl(b []byte) int {
 	return i
 }
 
-// highBits is the highest bit of each byte of a word.
-const highBits = 0x8080808080808080
+// each repeats a byte through a word; highBits is the highest bit of each byte.
+const (
+	each     = 0x0101010101010101
+	highBits = 0x80 * each
+)
 
-func isControl(c byte) bool {
-	return c < ' ' && c != '\n' && c != '\t' && c != '\r' || c == 0x7f
+// mayHoldControl reports whether a byte of the word is below 9, between 14 and 31, or 127. It may err on the side of
+// yes.
+func mayHoldControl(w uint64) bool {
+	low := w &^ highBits
+	between := (0x9f*each - low) & (low + 0x72*each)
+	return ((w-9*each)|between|(w+each))&^w&highBits != 0
 }
+
+func isControl(c byte) bool { return c < 9 || c > 13 && c < ' ' || c == 0x7f }
 
 // appendAsHTML appends plain text as HTML.
 func appendAsHTML(dst, b []byte) []byte {
@@ -207,84 +211,30 @@ func appendAsHTML(dst, b []byte) []byte {
 	}
 }
 
-// needsRepair reports whether b may be UTF-8 that was encoded twice, or holds characters from U+0080 to
-// U+009F, which nobody means.
-func needsRepair(b []byte) bool {
-	i := firstWide(b)
-	return i < len(b) && (twiceEncoded(b[i:]) || hasC1(b[i:]))
-}
-
-// mayBeTwiceEncoded is twiceEncoded for the first character of b that is not ASCII.
-func mayBeTwiceEncoded(b []byte) bool { return twiceEncoded(b[firstWide(b):]) }
-
-// twiceEncoded reports whether b begins with two characters below U+0100 whose bytes begin a
-// character in UTF-8.
-func twiceEncoded(b []byte) bool {
-	return len(b) >= 4 && (b[0] == 0xc2 || b[0] == 0xc3) && b[2] == 0xc2 && b[0]<<6|b[1]&0x3f >= 0xc2
-}
-
-// hasC1 reports whether b holds a character from U+0080 to U+009F.
-func hasC1(b []byte) bool {
-	for {
-		i := bytes.IndexByte(b, 0xc2)
-		if i < 0 || i+1 >= len(b) {
-			return false
-		}
-		if b[i+1] < 0xa0 {
-			return true
-		}
-		b = b[i+2:]
-	}
-}
-
-// firstWide is the index of the first byte that is not ASCII, or the length of b.
-func firstWide(b []byte) int {
-	i := 0
-	for i+8 <= len(b) && binary.LittleEndian.Uint64(b[i:])&highBits == 0 {
-		i += 8
-	}
-	for i < len(b) && b[i] < utf8.RuneSelf {
-		i++
-	}
-	return i
-}
-
-// repair appends b with what a careless publisher did to it undone: if all its characters are those of
-// ISO 8859-1 and their bytes are UTF-8, they are read as such.
-func repair(dst, b []byte) []byte {
-	start := len(dst)
-	for i := 0; i < len(b); i++ {
-		switch c := b[i]; {
-		case c < utf8.RuneSelf:
-			dst = append(dst, c)
-		case (c == 0xc2 || c == 0xc3) && i+1 < len(b):
-			dst = append(dst, c<<6|b[i+1]&0x3f)
-			i++
-		default:
-			return appendWindows1252(dst[:start], b)
-		}
-	}
-	if utf8.Valid(dst[start:]) {
-		return dst
-	}
-	return appendWindows1252(dst[:start], b)
-}
-
-// appendWindows1252 appends b with U+0080 to U+009F read as the windows-1252 bytes they come from.
+// appendWindows1252 appends b with U+0080 to U+009F, which nobody means, read as the windows-1252 bytes they come from.
 func appendWindows1252(dst, b []byte) []byte {
 	for {
-		i := bytes.IndexByte(b, 0xc2)
-		if i < 0 || i+1 >= len(b) {
-			return append(dst, b...)
-		}
+		i := indexC1(b)
 		dst = append(dst, b[:i]...)
-		if c := b[i+1]; c < 0xa0 {
-			ref := [...]byte{'&', '#', '1', '0' + (c/10)%10, '0' + c%10, ';'}
-			dst = plain.Unescape(dst, ref[:])
-		} else {
-			dst = append(dst, 0xc2, c)
+		if i == len(b) {
+			return dst
 		}
+		dst = utf8.AppendRune(dst, charmap.Windows1252.DecodeByte(b[i+1]))
 		b = b[i+2:]
+	}
+}
+
+// indexC1 is the index of the first character from U+0080 to U+009F, or the length of b.
+func indexC1(b []byte) int {
+	for from := 0; ; {
+		i := bytes.IndexByte(b[from:], 0xc2)
+		if i < 0 || from+i+1 >= len(b) {
+			return len(b)
+		}
+		if from += i; b[from+1] < 0xa0 {
+			return from
+		}
+		from += 2
 	}
 }
 
