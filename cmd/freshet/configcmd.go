@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 )
@@ -37,11 +36,11 @@ func configShowCmd() *cobra.Command {
 			if asJSON {
 				return writeJSON(cmd.OutOrStdout(), c.shown())
 			}
-			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+			var rows [][]string
 			for _, s := range c.shown() {
-				fmt.Fprintf(w, "%s\t%s\t%s\n", s.Name, s.Value, s.From)
+				rows = append(rows, []string{s.Name, s.Value, s.From})
 			}
-			return w.Flush()
+			return table(cmd.OutOrStdout(), []string{"SETTING", "VALUE", "FROM"}, rows)
 		},
 	}
 	jsonFlag(cmd, &asJSON)

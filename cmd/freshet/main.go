@@ -17,6 +17,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"freshet/internal/fetch"
 )
 
 const (
@@ -69,12 +71,27 @@ func rootCmd() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	group(root,
-		// the rest
-		configCmd(), versionCmd())
+		serveCmd(), ingestCmd(), whyCmd(), sourcesCmd(), riverCmd(), parseCmd(fetcherOf(root)),
+		configCmd(), healthcheckCmd(), versionCmd())
 	addSettingFlags(root.PersistentFlags())
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.SetUsageTemplate(usageTemplate(root.UsageTemplate()))
 	return root
+}
+
+// fetcherOf fetches documents under the configuration of the command line.
+func fetcherOf(root *cobra.Command) fetchDocument {
+	return func(ctx context.Context, url string) ([]byte, string, string, error) {
+		c, err := configOf(root)
+		if err != nil {
+			return nil, "", "", err
+		}
+		got, err := c.fetcher().Get(ctx, fetch.Request{URL: url})
+		if err != nil {
+			return nil, "", "", err
+		}
+		return got.Body, got.ContentType, got.FinalURL, nil
+	}
 }
 
 // usageTemplate keeps the long list of settings to where it is looked for.
@@ -117,9 +134,19 @@ func exactly(n int, names string) cobra.PositionalArgs {
 	}
 }
 
+// atLeastOne takes one argument or more.
+func atLeastOne(name string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return usageError{fmt.Errorf("takes at least %s", name)}
+		}
+		return nil
+	}
+}
+
 // configOf resolves the configuration of a command.
 func configOf(cmd *cobra.Command) (*config, error) {
-	c, err := loadConfig(cmd.Flags())
+	c, err := loadConfig(cmd.Root().PersistentFlags())
 	if err != nil {
 		return nil, usageError{err}
 	}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"freshet/internal/store"
+)
+
+// chore is work that one instance does for all, such as retention, in small batches with pauses, so that
+// polls and readers are not held up. An instance that does not get the lease looks again later.
+type chore struct {
+	name  string
+	every time.Duration
+	woken <-chan struct{} // there may be work before every is over; nil for never
+	lease func(ctx context.Context, now time.Time) (bool, error)
+	batch func(ctx context.Context, now time.Time) (done int, err error)
+	log   *slog.Logger
+}
+
+const choreLease = time.Minute
+
+// chores are those of an instance: texts become searchable, and what is past retention goes (D8).
+func chores(st *store.Store, owner string, woken <-chan struct{}, log *slog.Logger) []*chore {
+	lease := func(job string) func(context.Context, time.Time) (bool, error) {
+		return func(ctx context.Context, now time.Time) (bool, error) {
+			return st.AcquireJob(ctx, job, owner, choreLease, now)
+		}
+	}
+	return []*chore{
+		{name: "search", every: time.Minute, woken: woken, lease: lease("search"), log: log,
+			batch: func(ctx context.Context, _ time.Time) (int, error) { return st.IndexText(ctx, 100) }},
+		{name: "retention", every: 10 * time.Minute, lease: lease("retention"), log: log,
+			batch: func(ctx context.Context, now time.Time) (int, error) { return st.Retain(ctx, now, 500) }},
+	}
+}
+
+// Run works until ctx ends.
+func (c *chore) Run(ctx context.Context) error {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-c.woken:
+			pause(ctx, time.Second) // what wakes it comes in showers
+		case <-timer.C:
+		}
+		if err := c.work(ctx); err != nil && ctx.Err() == nil {
+			c.log.Warn("housekeeping stopped and is tried again", "chore", c.name, "err", err)
+		}
+		timer.Reset(c.every)
+	}
+}
+
+// work does batches until one finds nothing to do, as long as the lease is ours.
+func (c *chore) work(ctx context.Context) error {
+	var leased time.Time
+	for ctx.Err() == nil {
+		began := time.Now()
+		if began.Sub(leased) > choreLease/2 {
+			ours, err := c.lease(ctx, began)
+			if !ours || err != nil {
+				return err
+			}
+			leased = began
+		}
+		done, err := c.batch(ctx, began)
+		if done == 0 || err != nil {
+			return err
+		}
+		pause(ctx, time.Since(began)) // at work for half of the time at most
+	}
+	return nil
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"freshet"
+	"freshet/internal/fetch"
+	"freshet/internal/store"
+)
+
+// types are the kinds of source that can be read.
+var types = []freshet.Type{freshet.RSS}
+
+// logger writes what happens to w in the configured format.
+func (c *config) logger(w io.Writer) *slog.Logger {
+	var level slog.Level
+	level.UnmarshalText([]byte(c.LogLevel)) // config.go lets only good ones through
+	options := &slog.HandlerOptions{Level: level}
+	if c.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(w, options))
+	}
+	return slog.New(slog.NewTextHandler(w, options))
+}
+
+// openStore opens the configured database; the data folder is made when it is missing.
+func (c *config) openStore(ctx context.Context, log *slog.Logger) (*store.Store, error) {
+	dsn := c.Database
+	if dsn == "" {
+		if err := os.MkdirAll(c.Data, 0o700); err != nil {
+			return nil, fmt.Errorf("make data folder: %w", err)
+		}
+		dsn = filepath.Join(c.Data, "freshet.db")
+	}
+	return store.Open(ctx, dsn, store.Options{Settings: c.Settings, Logger: log})
+}
+
+// fetcher makes the one client for requests to the outside.
+func (c *config) fetcher() *fetch.Client {
+	return fetch.New(fetch.Settings{Timeout: c.Timeout, Allow: c.FetchAllow, UserAgent: userAgent()})
+}
+
+// withStore runs what a command does on the database.
+func withStore(cmd *cobra.Command, do func(ctx context.Context, c *config, st *store.Store) error) error {
+	c, err := configOf(cmd)
+	if err != nil {
+		return err
+	}
+	st, err := c.openStore(cmd.Context(), c.logger(cmd.ErrOrStderr()))
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	return do(cmd.Context(), c, st)
+}

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"runtime/debug"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"freshet"
+	"freshet/internal/discover"
+	"freshet/internal/fetch"
+	"freshet/internal/metrics"
+	"freshet/internal/poll"
+	"freshet/internal/reader"
+	"freshet/internal/river"
+	"freshet/internal/store"
+	"freshet/internal/web"
+)
+
+// stopWithin is how long the end may take. What is under way after that is left as a kill would leave it:
+// in the tables, for the next start (P3).
+const stopWithin = 5 * time.Second
+
+// softMemory is where the garbage collector begins to work harder, unless GOMEMLIMIT says otherwise.
+const softMemory = 48 << 20
+
+func serveCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:   "serve",
+		Short: "Watch the sources, show the river and answer the API",
+		Args:  exactly(0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := configOf(cmd)
+			if err != nil {
+				return err
+			}
+			if err := web.CheckListen(c.Listen, c.Password, c.Token, c.BehindProxy); err != nil {
+				return usageError{err}
+			}
+			return c.serve(cmd)
+		},
+	}
+}
+
+// serve runs everything until the command's context ends.
+func (c *config) serve(cmd *cobra.Command) error {
+	log := c.logger(cmd.ErrOrStderr())
+	for _, name := range strayVariables(os.Environ()) {
+		log.Warn("this variable looks like a setting and is none", "name", name)
+	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(softMemory)
+	}
+	listener, err := net.Listen("tcp", c.Listen)
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	st, err := c.openStore(cmd.Context(), log)
+	if err != nil {
+		return err
+	}
+	s, err := c.newServing(st, log)
+	if err != nil {
+		return errors.Join(err, st.Close())
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "Freshet is at http://%s\n", reachable(listener.Addr().String()))
+	err, ended := s.run(cmd.Context(), listener)
+	if !ended {
+		log.Warn("stopped in the middle of something; it goes on at the next start")
+		return err
+	}
+	return errors.Join(err, st.Close())
+}
+
+// serving is a running instance, wired.
+type serving struct {
+	store     *store.Store
+	bell      *river.Bell
+	texts     chan struct{} // there are new texts to make searchable
+	metrics   *metrics.Metrics
+	scheduler *poll.Scheduler
+	web       *web.Server
+	log       *slog.Logger
+}
+
+func (c *config) newServing(st *store.Store, log *slog.Logger) (*serving, error) {
+	s := &serving{store: st, bell: river.NewBell(), texts: make(chan struct{}, 1), log: log}
+	s.metrics = metrics.New(thisBuild().Version, s.state)
+	client := c.fetcher()
+	s.scheduler = c.scheduler(st, client, log, s.finished)
+	var err error
+	s.web, err = web.New(web.Config{
+		Store: st, Bell: s.bell, Kick: s.scheduler.Kick,
+		Find: func(ctx context.Context, pasted string) ([]discover.Candidate, error) {
+			return find(ctx, client, pasted)
+		},
+		Ingest:  ingest{store: st, poll: s.waitFor}.run,
+		Offline: func() time.Time { since, _ := s.scheduler.Paused(); return since },
+		Types:   types, Metrics: s.metrics.Handler(), Logger: log, Version: thisBuild().Version,
+		Listen: c.Listen, Hosts: c.Hosts, Password: c.Password, Token: c.Token, BehindProxy: c.BehindProxy,
+	})
+	return s, err
+}
+
+// scheduler wires polling: client, reader, scheduler.
+func (c *config) scheduler(st *store.Store, client *fetch.Client, log *slog.Logger, finished func(store.Finished, *freshet.Outcome)) *poll.Scheduler {
+	return poll.New(st, reader.New(client, log), poll.Options{
+		Tick: c.Tick, Concurrency: c.Concurrency, FetchTimeout: c.Timeout, Settings: c.Settings, Logger: log, Finished: finished,
+	})
+}
+
+// run runs the parts until ctx ends or one of them fails. It says whether all of them ended in time.
+func (s *serving) run(ctx context.Context, listener net.Listener) (err error, ended bool) {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return s.scheduler.Run(ctx) })
+	group.Go(func() error { return s.web.Serve(ctx, listener) })
+	group.Go(func() error { return s.watch(ctx) })
+	for _, c := range chores(s.store, fmt.Sprintf("%s-%d", hostname(), os.Getpid()), s.texts, s.log) {
+		group.Go(func() error { return c.Run(ctx) })
+	}
+	done := make(chan error, 1)
+	go func() { done <- group.Wait() }()
+	<-ctx.Done()
+	select {
+	case err := <-done:
+		return err, true
+	case <-time.After(stopWithin):
+		return context.Cause(ctx), false
+	}
+}
+
+// watch notices what other processes commit: the command line, other instances.
+func (s *serving) watch(ctx context.Context) error {
+	return s.store.Watch(ctx, func() {
+		s.bell.Ring()
+		s.scheduler.Kick()
+	})
+}
+
+// finished is told of every poll.
+func (s *serving) finished(f store.Finished, o *freshet.Outcome) {
+	s.metrics.Polled(f.Source.Type, o)
+	s.metrics.Stored(f.NewItems, f.New-f.NewItems, f.Edited)
+	s.bell.Ring()
+	if f.New+f.Edited > 0 {
+		select {
+		case s.texts <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// waitFor waits until a refresh is finished by whoever holds its hosts.
+func (s *serving) waitFor(ctx context.Context, refresh freshet.ID) error {
+	rung, stop := s.bell.Listen()
+	defer stop()
+	s.scheduler.Kick()
+	for {
+		r, err := s.store.Refresh(ctx, refresh)
+		if err != nil || !r.Running() {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-rung:
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+// state is what the metrics tell of the database.
+func (s *serving) state(ctx context.Context) (metrics.State, error) {
+	stats, err := s.store.Stats(ctx, time.Now())
+	return metrics.State{Sources: stats.Sources, Lag: stats.Overdue, HostsCooling: stats.HostsCooling}, err
+}
+
+// hostname tells instances apart in the table of leases.
+func hostname() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return "unknown"
+	}
+	return name
+}
