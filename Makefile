@@ -34,7 +34,7 @@ bench: ## measure ingest of 2,000 feeds on 500 hosts, on SQLite and on PostgreSQ
 	scripts/bench
 
 conformance: ## read the conformance documents and print the scores
-	go test -count=1 -v -run Conformance ./internal/feed/
+	go run ./internal/feed/conformance/cmd
 
 fuzz: ## run each fuzz target for FUZZTIME (30s)
 	FUZZTIME=$(FUZZTIME) scripts/fuzz

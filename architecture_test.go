@@ -70,7 +70,7 @@ func ourImports(t *testing.T) map[string][]string {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && file != ".") {
+		if d.IsDir() && file != "." && !ofTheModule(file) {
 			return fs.SkipDir
 		}
 		if d.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
@@ -91,6 +91,13 @@ func ourImports(t *testing.T) map[string][]string {
 		t.Fatal(err)
 	}
 	return found
+}
+
+// ofTheModule says whether a folder may hold packages of this module.
+func ofTheModule(folder string) bool {
+	name := filepath.Base(folder)
+	_, err := os.Stat(filepath.Join(folder, "go.mod"))
+	return name != "testdata" && !strings.HasPrefix(name, ".") && err != nil
 }
 
 // importsOf returns what a file imports of the module.
