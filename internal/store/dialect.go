@@ -21,16 +21,19 @@ type dialect struct {
 	list      func(arg any) any // one argument from a list
 	arrays    bool              // a bulk statement runs once with arrays, not once a row
 	prepares  bool              // the driver keeps prepared statements by itself
+	due       string            // see dueSQLite
 	again     func(error) bool  // the transaction met another one and is worth a second try
 }
 
 var (
 	membership = regexp.MustCompile(`(not )?in \(\$(\d+)( keys)?\.\.\.\)`)
+	listTable  = regexp.MustCompile(`\blist\(\$(\d+)\)`)
 	rowLocks   = regexp.MustCompile(` for (update|share)( of \w+)?( skip locked)?`)
 )
 
 func toSQLite(text string) string {
 	text = rowLocks.ReplaceAllString(text, "")
+	text = listTable.ReplaceAllString(text, "(select value from json_each($$$1))")
 	return membership.ReplaceAllStringFunc(text, func(m string) string {
 		part := membership.FindStringSubmatch(m)
 		value := "value"
@@ -42,6 +45,7 @@ func toSQLite(text string) string {
 }
 
 func toPostgres(text string) string {
+	text = listTable.ReplaceAllString(text, "(select unnest($$$1::bigint[]) as value)")
 	return membership.ReplaceAllStringFunc(text, func(m string) string {
 		part := membership.FindStringSubmatch(m)
 		if part[1] != "" {
@@ -91,6 +95,13 @@ func (d *dialect) arg(v any) any {
 		return v.UnixMilli()
 	case freshet.ID:
 		return int64(v)
+	case time.Duration:
+		return v.Milliseconds()
+	case []byte:
+		if v == nil {
+			return []byte{}
+		}
+		return v
 	case int:
 		return int64(v)
 	case bool:
@@ -147,12 +158,20 @@ type moment struct{ t *time.Time }
 
 // Scan implements sql.Scanner.
 func (m moment) Scan(v any) error {
-	ms, ok := v.(int64)
-	if !ok {
-		*m.t = time.Time{}
-		return nil
+	*m.t = time.Time{}
+	if ms, ok := v.(int64); ok {
+		*m.t = time.UnixMilli(ms).UTC()
 	}
-	*m.t = time.UnixMilli(ms).UTC()
+	return nil
+}
+
+// span reads a column of milliseconds into a duration.
+type span struct{ d *time.Duration }
+
+// Scan implements sql.Scanner.
+func (s span) Scan(v any) error {
+	ms, _ := v.(int64)
+	*s.d = time.Duration(ms) * time.Millisecond
 	return nil
 }
 
@@ -164,4 +183,34 @@ func (f flag) Scan(v any) error {
 	n, _ := v.(int64)
 	*f.b = n != 0
 	return nil
+}
+
+// optional reads an id that may be null, which is 0.
+type optional struct{ id *freshet.ID }
+
+// Scan implements sql.Scanner.
+func (o optional) Scan(v any) error {
+	n, _ := v.(int64)
+	*o.id = freshet.ID(n)
+	return nil
+}
+
+// none is an id as a column that may be null.
+func none(id freshet.ID) any {
+	if id == 0 {
+		return nil
+	}
+	return id
+}
+
+// document reads a column that holds a JSON document; null and {} leave the value as it is.
+type document struct{ v any }
+
+// Scan implements sql.Scanner.
+func (d document) Scan(v any) error {
+	text, _ := v.(string)
+	if text == "" || text == "{}" {
+		return nil
+	}
+	return json.Unmarshal([]byte(text), d.v)
 }

@@ -14,7 +14,7 @@ const connections = 10
 func (s *Store) openPostgres(dsn string) error {
 	s.dialect = &dialect{
 		goose: "postgres", translate: toPostgres, list: func(arg any) any { return arg },
-		arrays: true, prepares: true, again: postgresAgain,
+		arrays: true, prepares: true, due: duePostgres, again: postgresAgain,
 	}
 	config, err := pgx.ParseConfig(dsn)
 	if err != nil {

@@ -26,7 +26,7 @@ var (
 const readers = 4
 
 func (s *Store) openSQLite(path string) (err error) {
-	s.dialect = &dialect{goose: "sqlite", translate: toSQLite, list: listSQLite, again: sqliteAgain}
+	s.dialect = &dialect{goose: "sqlite", translate: toSQLite, list: listSQLite, due: dueSQLite, again: sqliteAgain}
 	if s.writer, err = sqliteDB(path, writing, 1); err != nil {
 		return err
 	}

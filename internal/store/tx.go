@@ -15,10 +15,11 @@ type querier interface {
 
 // tx is one transaction. Its statements are in the words of dialect.
 type tx struct {
-	s     *Store
-	tx    *sql.Tx
-	stmts map[string]*sql.Stmt
-	fresh []string // texts that were prepared for this transaction alone
+	s      *Store
+	tx     *sql.Tx
+	stmts  map[string]*sql.Stmt
+	fresh  []string // texts that were prepared for this transaction alone
+	events []event
 }
 
 // errAgain asks for the whole transaction once more: another one wrote what this one relies on.
@@ -53,7 +54,10 @@ func (s *Store) attempt(ctx context.Context, fn func(ctx context.Context, t *tx)
 		return fmt.Errorf("begin: %w", err)
 	}
 	t := &tx{s: s, tx: sqltx}
-	if err := fn(ctx, t); err != nil {
+	if err = fn(ctx, t); err == nil {
+		err = t.writeEvents(ctx)
+	}
+	if err != nil {
 		sqltx.Rollback()
 		return err
 	}

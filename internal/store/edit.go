@@ -1,0 +1,78 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"freshet"
+)
+
+// EditSource reads a source, lets edit change it and writes it. edit keeps NextPollAt right with
+// Source.Enable, Disable and Reschedule; it may be called more than once. An address is not edited.
+func (s *Store) EditSource(ctx context.Context, id freshet.ID, now time.Time, edit func(*Watched) error) (Watched, error) {
+	var w Watched
+	err := s.write(ctx, func(ctx context.Context, t *tx) (err error) {
+		if w, err = theSource(ctx, t, "where s.id = $1 and s.removed_at is null for update of p", id); err != nil {
+			return err
+		}
+		before := w.Source
+		if err := edit(&w); err != nil {
+			return err
+		}
+		if err := w.Source.Config.Check(); err != nil {
+			return err
+		}
+		w.Source.UpdatedAt = now
+		return t.saveEdit(ctx, &before, &w, now)
+	})
+	if err != nil {
+		return Watched{}, fmt.Errorf("edit source %s: %w", id, err)
+	}
+	return w, nil
+}
+
+func (t *tx) saveEdit(ctx context.Context, before *freshet.Source, w *Watched, now time.Time) error {
+	src := &w.Source
+	if src.Enabled != before.Enabled {
+		src.Seq++ // what a poll in flight brings belongs to the time before
+	}
+	if !src.Enabled {
+		if err := t.leaveRefresh(ctx, src, now); err != nil {
+			return err
+		}
+	}
+	if src.InRiver && !before.InRiver {
+		if err := t.showItems(ctx, src.ID); err != nil {
+			return err
+		}
+	}
+	t.emitFeed(src, now)
+	return t.saveSource(ctx, w)
+}
+
+// RemoveSource stops the polling of a source; its items stay until retention (D7).
+func (s *Store) RemoveSource(ctx context.Context, id freshet.ID, now time.Time) error {
+	err := s.write(ctx, func(ctx context.Context, t *tx) error {
+		w, err := theSource(ctx, t, "where s.id = $1 and s.removed_at is null for update of p", id)
+		if err != nil {
+			return err
+		}
+		return t.remove(ctx, &w, now)
+	})
+	if err != nil {
+		return fmt.Errorf("remove source %s: %w", id, err)
+	}
+	return nil
+}
+
+func (t *tx) remove(ctx context.Context, w *Watched, now time.Time) error {
+	src := &w.Source
+	src.RemovedAt, src.UpdatedAt, src.NextPollAt = now, now, time.Time{}
+	src.Seq++
+	if err := t.leaveRefresh(ctx, src, now); err != nil {
+		return err
+	}
+	t.emitFeed(src, now)
+	return t.saveSource(ctx, w)
+}
