@@ -1,0 +1,39 @@
+package poll
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"freshet"
+)
+
+// refreshLook is how often a one-shot run looks whether its refresh is finished: others may do a part.
+const refreshLook = 200 * time.Millisecond
+
+// RunRefresh polls what waits for a refresh, and nothing else, until it is finished (S10). It takes only
+// hosts that no instance holds; the others are polled by those who hold them. It makes no verdict
+// about our own network: whoever waits for it wants an answer.
+func (s *Scheduler) RunRefresh(ctx context.Context, id freshet.ID) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	r := s.begin(ctx, s.store.AcquireFree)
+	r.refresh = id
+	result := context.Canceled
+	r.finished = func(err error) {
+		result = err
+		stop()
+	}
+	r.keepLeases(ctx)
+	r.loop(ctx)
+	return errors.Join(result, r.end())
+}
+
+// lookAtRefresh ends a one-shot run when its refresh is finished.
+func (r *run) lookAtRefresh(ctx context.Context) time.Duration {
+	refresh, err := r.store.Refresh(ctx, r.refresh)
+	if err != nil && ctx.Err() == nil || err == nil && !refresh.Running() {
+		r.finished(err)
+	}
+	return refreshLook
+}

@@ -1,0 +1,314 @@
+// Package poll decides who is polled now and carries it out: sources that are due, host by host, each
+// from claim to recorded outcome (SPEC.md section 2, S1 to S9).
+//
+// It keeps nothing that matters: what is due, claimed and known lies in the store, so that a process that
+// dies at any point is taken over by another or by its own next start. In memory are the leases on
+// shards of hosts, the hosts at work and the outcomes that wait for the next commit. It does not read
+// sources (package reader), does not decide what an outcome means (package freshet) and knows no SQL.
+package poll
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"freshet"
+	"freshet/internal/store"
+)
+
+// Turn is one visit to a host: sources are read one after the other, over connections that are kept in
+// between and closed at the end (F4). Read always returns an outcome, within the fetch timeout. It is
+// an alias so that readers need not know this package.
+type Turn = interface {
+	Read(ctx context.Context, s freshet.Source) *freshet.Outcome
+	Close()
+}
+
+// Reader begins turns. It is used from many goroutines.
+type Reader interface{ Turn() Turn }
+
+// Store is what polling needs of the database.
+type Store interface {
+	Leases
+	Claims
+	Records
+	// SpreadOverdue spreads the polls of sources that were never polled (S4) or that missed a whole
+	// interval (S5).
+	SpreadOverdue(ctx context.Context, shards []int, now time.Time) (int, error)
+	// Forgive takes back the last failure of sources and lets them be tried again at a time (S5).
+	Forgive(ctx context.Context, ids []freshet.ID, again time.Time) error
+	// Refresh returns a refresh as it stands.
+	Refresh(ctx context.Context, id freshet.ID) (freshet.Refresh, error)
+}
+
+// Claims hands out due sources. A claimed source is due again only later, whatever becomes of the claim.
+type Claims interface {
+	Claim(ctx context.Context, r store.ClaimRequest, now time.Time) ([]store.Watched, error)
+	// NextDue is when the next source of the shards is due; zero for never.
+	NextDue(ctx context.Context, shards []int) (time.Time, error)
+}
+
+// Options are the limits of a scheduler. A zero value stands for the default.
+type Options struct {
+	Tick         time.Duration // how long a due source may go unnoticed at most: 10 s (S1)
+	Concurrency  int           // requests at once: 64
+	FetchTimeout time.Duration // how long a Read may take: 10 s (F1)
+	LeaseTTL     time.Duration // how long a dead instance keeps its hosts: 30 s, at least three fetches
+	Settings     freshet.Settings
+	Logger       *slog.Logger
+
+	// Finished is told of every outcome after its commit, one at a time. It must not block.
+	Finished func(store.Finished, *freshet.Outcome)
+}
+
+func (o Options) withDefaults() Options {
+	if o.Tick <= 0 {
+		o.Tick = 10 * time.Second
+	}
+	if o.Concurrency <= 0 {
+		o.Concurrency = 64
+	}
+	if o.FetchTimeout <= 0 {
+		o.FetchTimeout = 10 * time.Second
+	}
+	if o.LeaseTTL <= 0 {
+		o.LeaseTTL = 30 * time.Second
+	}
+	o.LeaseTTL = max(o.LeaseTTL, 3*(o.FetchTimeout+leaseMargin)/2)
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// Scheduler polls what is due. One process needs one.
+type Scheduler struct {
+	store   Store
+	reader  Reader
+	o       Options
+	log     *slog.Logger
+	kicked  chan struct{}
+	network *network
+}
+
+// New returns a scheduler that does nothing until Run or RunRefresh.
+func New(st Store, reader Reader, o Options) *Scheduler {
+	o = o.withDefaults()
+	s := &Scheduler{store: st, reader: reader, o: o, log: o.Logger, kicked: make(chan struct{}, 1)}
+	s.network = newNetwork(s.log, s.Kick)
+	return s
+}
+
+// Kick makes Run look for due sources now: something was added, refreshed or edited. It never blocks.
+func (s *Scheduler) Kick() { wake(s.kicked) }
+
+// wake makes the receiver of a channel of capacity one look again.
+func wake(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// Paused says since when and why polling is paused because our own network seems to be down (S5); a
+// zero time when it is not.
+func (s *Scheduler) Paused() (since time.Time, reason string) { return s.network.paused() }
+
+// Run polls until ctx ends. Then it makes no new requests, lets those under way end (within the fetch
+// timeout, at most 4 s), records their outcomes, gives back what it had claimed and releases its leases.
+func (s *Scheduler) Run(ctx context.Context) error {
+	r := s.begin(ctx, s.store.Acquire)
+	r.kicked, r.network, r.spread = s.kicked, s.network, true
+	r.keepLeases(ctx)
+	r.loop(ctx)
+	return r.end()
+}
+
+// run is one Run or RunRefresh.
+type run struct {
+	*Scheduler
+	kicked   chan struct{}
+	network  *network    // nil: no verdict about our own network
+	spread   bool        // what is overdue at the start and after a long sleep is spread
+	refresh  freshet.ID  // only what waits for it is polled; 0 for all that is due
+	finished func(error) // called when refresh is finished or cannot be looked at
+
+	leases   *leases
+	turns    *turns
+	slots    chan struct{} // requests at once
+	recorder *recorder
+	workers  sync.WaitGroup // visits and the keeper of leases
+	looked   time.Time      // when the loop last looked for due sources
+
+	requests, records context.Context // outlive the run's context, by the grace and by the last commit
+	cancel            func()
+}
+
+const (
+	longestGrace = 4 * time.Second // for requests under way at a stop
+	lastCommit   = 5 * time.Second // for their outcomes after that
+)
+
+func (s *Scheduler) begin(ctx context.Context, acquire acquire) *run {
+	grace := min(s.o.FetchTimeout, longestGrace)
+	requests, stopRequests := outlive(ctx, grace)
+	records, stopRecords := outlive(ctx, grace+lastCommit)
+	r := &run{
+		Scheduler: s, kicked: make(chan struct{}, 1),
+		leases: newLeases(acquire, fmt.Sprintf("%016x", rand.Uint64()), s.o.LeaseTTL),
+		turns:  newTurns(2 * s.o.Concurrency), slots: make(chan struct{}, s.o.Concurrency),
+		requests: requests, records: records,
+		cancel: func() { stopRequests(); stopRecords() },
+	}
+	r.recorder = newRecorder(s.store, s.log, r.tell)
+	r.recorder.start(records)
+	return r
+}
+
+// outlive returns a context that ends d after ctx does.
+func outlive(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		sleep(longer, d)
+		cancel()
+	})
+	return longer, func() { stop(); cancel() }
+}
+
+// end waits for what is under way and releases the leases.
+func (r *run) end() error {
+	r.workers.Wait()
+	r.recorder.stop()
+	r.cancel()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.records), lastCommit)
+	defer cancel()
+	if err := r.store.ReleaseLeases(ctx, r.leases.owner); err != nil {
+		return fmt.Errorf("release leases: %w", err)
+	}
+	return nil
+}
+
+// loop looks for due sources when one is due, when kicked, when there is room for more, and every tick.
+func (r *run) loop(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	r.looked = time.Now()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		case <-r.kicked:
+		case <-r.turns.freed:
+		}
+		timer.Reset(r.look(ctx))
+	}
+}
+
+// look polls what is due and returns when to look again.
+func (r *run) look(ctx context.Context) time.Duration {
+	r.spreadAfterPause(ctx)
+	shards := r.leases.held()
+	if ctx.Err() != nil || len(shards) == 0 {
+		return r.o.Tick
+	}
+	if since, _ := r.network.paused(); !since.IsZero() {
+		return r.probe(ctx, shards)
+	}
+	r.turns.setHungry(true) // until the answer is known, so that room made meanwhile is noticed
+	more, err := r.claim(ctx, shards)
+	if err != nil {
+		return r.troubled(ctx, "claim due sources", err)
+	}
+	if r.refresh != 0 {
+		return r.lookAtRefresh(ctx)
+	}
+	next, err := r.store.NextDue(ctx, shards)
+	if err != nil {
+		return r.troubled(ctx, "ask for the next due source", err)
+	}
+	wait := time.Until(next)
+	more = more || !next.IsZero() && wait <= 0
+	r.turns.setHungry(more)
+	switch {
+	case more: // the end of a visit wakes us; this is for what is hidden behind a host in a long delay
+		return min(r.o.Tick, time.Second)
+	case next.IsZero():
+		return r.o.Tick
+	}
+	return min(r.o.Tick, wait)
+}
+
+// troubled says that the database refused something; at the next look it may be well again.
+func (r *run) troubled(ctx context.Context, what string, err error) time.Duration {
+	if ctx.Err() == nil {
+		r.log.Warn("[Polling] the database does not answer; trying again", "doing", what, "err", err)
+	}
+	return min(r.o.Tick, 5*time.Second)
+}
+
+// claim starts visits while there is room and something is due. It says whether there may be more.
+func (r *run) claim(ctx context.Context, shards []int) (more bool, err error) {
+	for ctx.Err() == nil {
+		limit := min(r.turns.room(), r.o.Concurrency)
+		if limit < max(1, r.o.Concurrency/2) {
+			return true, nil
+		}
+		claimed, err := r.store.Claim(ctx, store.ClaimRequest{Shards: shards, Busy: r.turns.busy(), Refresh: r.refresh, Limit: limit}, time.Now())
+		if err != nil {
+			return false, err
+		}
+		for _, v := range byHost(claimed) {
+			r.start(ctx, v)
+		}
+		if len(claimed) < limit {
+			return false, nil
+		}
+	}
+	return false, nil
+}
+
+// byHost makes one visit per host (S6), in the order of the claims.
+func byHost(claimed []store.Watched) []*visit {
+	known := make(map[freshet.ID]*visit, len(claimed))
+	visits := make([]*visit, 0, len(claimed))
+	for _, w := range claimed {
+		v := known[w.Host.ID]
+		if v == nil {
+			v = &visit{host: w.Host}
+			known[w.Host.ID] = v
+			visits = append(visits, v)
+		}
+		v.sources = append(v.sources, w.Source)
+	}
+	return visits
+}
+
+// start begins a visit.
+func (r *run) start(ctx context.Context, v *visit) {
+	v.run = r
+	r.turns.start(v.host.ID)
+	r.workers.Go(func() { v.do(ctx) })
+}
+
+// longSleep is a gap between two looks that only a suspend, a process that stood still or a clock that
+// was set explains.
+const longSleep = time.Minute
+
+// spreadAfterPause spreads what became overdue while nothing could be polled (S5). Wall time tells how
+// long that was: the monotonic clock sleeps with the machine.
+func (r *run) spreadAfterPause(ctx context.Context) {
+	now := time.Now()
+	gap := now.Round(0).Sub(r.looked.Round(0))
+	r.looked = now
+	if !r.network.takeResumed() && gap < r.o.Tick+longSleep || !r.spread {
+		return
+	}
+	r.log.Info("[Polling] back after a pause; overdue sources are spread")
+	if _, err := r.store.SpreadOverdue(ctx, r.leases.held(), now); err != nil {
+		r.log.Warn("[Polling] overdue sources could not be spread", "err", err)
+	}
+}
