@@ -53,22 +53,27 @@ func (s *Server) exportOPML(w http.ResponseWriter, r *http.Request) error {
 
 // importOPML adds the feeds of a list; their first polls are spread (S4).
 func (s *Server) importOPML(w http.ResponseWriter, r *http.Request) error {
-	r.Body = http.MaxBytesReader(w, r.Body, maxOPML)
-	list, err := document(r)
-	if err != nil {
-		return err
-	}
-	outlines, err := opml.Read(list, opml.MaxOutlines)
-	if err != nil {
-		return err
-	}
-	result, err := s.addOutlines(r, outlines)
+	result, err := s.readList(w, r)
 	if err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(result) // the asker is gone if this fails
 	return nil
+}
+
+// readList reads the list that a request carries and adds its feeds.
+func (s *Server) readList(w http.ResponseWriter, r *http.Request) (*Imported, error) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxOPML)
+	list, err := document(r)
+	if err != nil {
+		return nil, err
+	}
+	outlines, err := opml.Read(list, opml.MaxOutlines)
+	if err != nil {
+		return nil, err
+	}
+	return s.addOutlines(r, outlines)
 }
 
 // addOutlines adds what can be added.

@@ -38,7 +38,7 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
 	next := ownPath(r.PostForm.Get("next"))
 	if x != nil {
 		if err := x.try(r.PostForm.Get("password")); err != nil {
-			return s.showLogin(w, r, loginForm{Next: next, Problem: problemOf(err)})
+			return s.showLogin(w, r, loginForm{Next: next, Wrong: problemOf(err)})
 		}
 		http.SetCookie(w, x.cookie(r, x.sign(time.Now().Add(sessionLength)), sessionLength))
 	}

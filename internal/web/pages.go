@@ -31,6 +31,7 @@ type layout struct {
 	Notice  string    // what the last form did
 	Problem string    // what is wrong with what the last form sent
 	Now     time.Time
+	Plain   bool // a page that knows nothing of the river: no navigation, no events
 }
 
 // notices are the sentences that a redirect may ask the next page to show: a fixed list, so that no

@@ -340,3 +340,26 @@ func (s *Server) refreshFrom(w http.ResponseWriter, r *http.Request, back string
 		return backTo(w, r, back, "nothing")
 	}
 }
+
+// importedPage says what became of an imported list.
+type importedPage struct {
+	layout
+	Result *Imported
+}
+
+// importList adds the feeds of an uploaded list (OPML).
+func (s *Server) importList(w http.ResponseWriter, r *http.Request) error {
+	result, err := s.readList(w, r)
+	if err != nil {
+		page, broken := s.newSourcesPage(r)
+		if broken != nil {
+			return broken
+		}
+		return page.refuse(w, err)
+	}
+	l, err := s.newLayout(r, "sources", "Imported")
+	if err != nil {
+		return err
+	}
+	return render(w, http.StatusOK, "imported", importedPage{l, result})
+}

@@ -36,6 +36,15 @@ func (s *Server) routes() error {
 	s.plain("GET /readyz", s.readyz)
 	s.mux.Handle("GET /metrics", s.Metrics)
 
+	s.mux.Handle("GET /{$}", s.page(s.showRiver))
+	s.mux.Handle("GET /items/{id}", s.page(s.showItem))
+	s.mux.Handle("GET /sources", s.page(s.showSources))
+	s.mux.Handle("POST /sources", s.page(s.addSource))
+	s.mux.Handle("POST /sources/import", s.upload(maxOPML, s.importList))
+	s.mux.Handle("GET /sources/{id}", s.page(s.showSource))
+	s.mux.Handle("POST /sources/{id}/{do}", s.page(s.changeSource))
+	s.mux.Handle("POST /refresh", s.page(s.refreshRiver))
+	s.mux.Handle("GET /static/{name}", s.page(s.staticFile))
 	s.mux.Handle("GET /login", s.page(s.loginForm))
 	s.mux.Handle("POST /login", s.page(s.login))
 	s.mux.Handle("POST /logout", s.page(s.logout))
@@ -80,8 +89,13 @@ func (s *Server) plain(route string, h func(http.ResponseWriter, *http.Request) 
 
 // page is the adapter of the HTML pages: an error becomes a page that says what is wrong.
 func (s *Server) page(h func(http.ResponseWriter, *http.Request) error) http.Handler {
+	return s.upload(maxJSON, h)
+}
+
+// upload is page for a form with a body of up to limit bytes.
+func (s *Server) upload(limit int64, h func(http.ResponseWriter, *http.Request) error) http.Handler {
 	return zipped(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r.Body = http.MaxBytesReader(w, r.Body, maxJSON)
+		r.Body = http.MaxBytesReader(w, r.Body, limit)
 		w.Header().Set("Cache-Control", "private, no-cache")
 		if err := h(w, r); err != nil {
 			s.fail(w, r, err)

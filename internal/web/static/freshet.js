@@ -116,6 +116,6 @@ function checkRange(form) {
 
 pill?.addEventListener("click", (e) => { e.preventDefault(); bringIn(); });
 for (const form of document.querySelectorAll(".filter form")) checkRange(form);
-follow();
+if (body.dataset.event) follow();
 tellTime();
 setInterval(tellTime, document.querySelector("time.countdown") ? 1000 : 30000);
