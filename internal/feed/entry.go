@@ -87,7 +87,7 @@ func (r *reader) date(el element, v value) {
 	}
 }
 
-// view is b as a string, for a call that does not keep it.
+// view is b as a string. Its bytes must not change as long as the string is used.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // enclosure keeps the file that an element's attributes name.
@@ -151,7 +151,24 @@ type span struct{ from, to int }
 
 func (s span) of(all string) string { return all[s.from:s.to] }
 
-// finishEntry turns the fields into an entry. Its strings share one allocation.
+// maxChunk is how many bytes the strings of several entries share.
+const maxChunk = 32 << 10
+
+// startStrings makes room for the strings of another entry, behind those that are kept already.
+func (r *reader) startStrings() {
+	r.buf = r.buf[len(r.buf):]
+	if cap(r.buf) < r.lastSize || cap(r.buf) == 0 {
+		r.buf = make([]byte, 0, max(r.lastSize, min(maxChunk, len(r.doc)-r.entryStart)))
+	}
+}
+
+// strings is what was appended since, as a string. Nothing is written there again.
+func (r *reader) strings() string {
+	r.lastSize = len(r.buf)
+	return view(r.buf)
+}
+
+// finishEntry turns the fields into an entry.
 func (r *reader) finishEntry() {
 	if r.full {
 		return
@@ -162,7 +179,7 @@ func (r *reader) finishEntry() {
 		return
 	}
 	f := &r.item
-	r.buf = r.buf[:0]
+	r.startStrings()
 	e := Entry{Published: f.published, Updated: f.updated}
 	e.Permalink = f.isGUID && !f.notPermalink && isWeb(bytes.TrimSpace(f.guid.b))
 	guid := r.literal(f.guid)
@@ -177,7 +194,7 @@ func (r *reader) finishEntry() {
 	}
 	files := r.files()
 
-	all := string(r.buf)
+	all := r.strings()
 	e.GUID, e.URL, e.Title, e.Author, e.Image = guid.of(all), url.of(all), title.of(all), author.of(all), image.of(all)
 	e.Summary, e.Content = summary.of(all), content.of(all)
 	e.Enclosures, e.Media = enclosures(all, f.enclosures, files), enclosures(all, f.media, files[2*len(f.enclosures):])
@@ -358,7 +375,7 @@ func enclosures(all string, files []file, spans []span) []Enclosure {
 // finishFeed fills in what the feed says of itself.
 func (r *reader) finishFeed() {
 	f := &r.feed
-	r.buf = r.buf[:0]
+	r.startStrings()
 	title := r.text(f.title, f.otherTitle)
 	site := r.address(f.link)
 	if site.from == site.to {
@@ -367,7 +384,7 @@ func (r *reader) finishFeed() {
 	if site.from == site.to && isWeb(bytes.TrimSpace(f.guid.b)) {
 		site = r.literal(f.guid)
 	}
-	all := string(r.buf)
+	all := r.strings()
 	r.out.Title, r.out.SiteURL = title.of(all), site.of(all)
 	if r.frequency > 1 {
 		r.out.UpdatePeriod /= time.Duration(r.frequency)

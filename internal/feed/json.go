@@ -11,7 +11,7 @@ import (
 func isJSON(doc []byte) bool {
 	for i, c := range doc {
 		if !isSpace(c) {
-			rest := bytes.TrimLeft(doc[i+1:], " \t\r\n")
+			rest := skipSpace(doc[i+1:])
 			return c == '{' && (len(rest) == 0 || rest[0] == '"' || rest[0] == '}') || c == '[' && len(rest) > 0 && rest[0] == '{'
 		}
 	}

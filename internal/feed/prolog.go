@@ -51,12 +51,12 @@ func firstElement(doc []byte) int {
 
 // entityDeclaration reads a name and a value in quotes.
 func entityDeclaration(b []byte) (name, value []byte, ok bool) {
-	rest := bytes.TrimLeft(b, " \t\r\n")
+	rest := skipSpace(b)
 	n := nameLength(rest)
 	if n == 0 || len(rest) == len(b) {
 		return nil, nil, false
 	}
-	name, rest = rest[:n], bytes.TrimLeft(rest[n:], " \t\r\n")
+	name, rest = rest[:n], skipSpace(rest[n:])
 	if len(rest) < 2 || rest[0] != '"' && rest[0] != '\'' {
 		return nil, nil, false
 	}

@@ -69,12 +69,13 @@ type reader struct {
 	person     person
 	scratch    []byte // values that had to be put together
 	buf        []byte // strings of the entry at hand
+	lastSize   int    // how many bytes those of the entry before had
 	spans      []span
 }
 
 // parseXML reads an XML feed, which is in UTF-8.
 func parseXML(doc []byte, o Options) (*Document, error) {
-	r := reader{scanner: scanner{doc: doc}, o: o, out: &Document{}, base: o.URL}
+	r := reader{scanner: scanner{doc: doc}, o: o, out: &Document{}, base: o.URL, attrs: make([]attr, 0, 16)}
 	r.convert = converter{limit: o.MaxText, keepMarkup: o.KeepMarkup, entities: declaredEntities(doc)}
 	r.read()
 	if !r.isFeed {
@@ -146,37 +147,36 @@ func (r *reader) vocabulary(prefix []byte) vocabulary {
 // start handles a start tag.
 func (r *reader) start(t token) {
 	bindings, base := len(r.bindings), r.base
-	r.attrs = r.attrs[:0]
-	if len(t.attrs) > 0 {
-		r.attrs = attributes(r.attrs, t.attrs)
-		r.declare()
-	}
+	r.attrs = attributes(r.attrs[:0], t.attrs)
+	r.declare()
 	if r.root == nil {
 		r.root = t.name
 	}
 	el := r.element(t.name)
-	if !r.opens(el, t) {
-		r.leaf(el, t)
-		r.bindings, r.base = r.bindings[:bindings], base
-		return
-	}
 	if el == entry {
-		r.startEntry(t, &bindings)
+		if i := r.openEntry(); i >= 0 { // it has no end tag, for entries do not nest
+			r.unwind(i)
+			bindings, base = len(r.bindings), r.base
+			r.declare()
+		}
 	}
-	if t.empty {
-		in := r.in
+	in := r.in
+	switch {
+	case !r.opens(el):
+		r.leaf(el, t)
+	case t.empty:
 		r.enter(el, t)
 		r.leave(el)
-		r.in = in
-		r.bindings, r.base = r.bindings[:bindings], base
+	default:
+		r.push(frame{name: t.name, el: el, in: in, base: base, bindings: bindings})
+		r.enter(el, t)
 		return
 	}
-	r.push(frame{name: t.name, el: el, in: r.in, base: base, bindings: bindings})
-	r.enter(el, t)
+	r.in, r.bindings, r.base = in, r.bindings[:bindings], base
 }
 
 // opens reports whether the element holds others that matter. The rest is read in one step.
-func (r *reader) opens(el element, t token) bool {
+func (r *reader) opens(el element) bool {
 	switch el {
 	case unknown, rootRSS, rootRDF, rootFeed, channel, entry, author, contributor, owner, source, image, textInput,
 		mediaGroup, mediaContent, mediaThumbnail, skipHours, skipDays:
@@ -262,20 +262,14 @@ func (r *reader) unwind(n int) {
 	}
 }
 
-// startEntry closes the entry that is still open, if one is: entries do not nest.
-func (r *reader) startEntry(t token, bindings *int) {
+// openEntry is the place of the open entry among the open elements, -1 when none is.
+func (r *reader) openEntry() int {
 	for i := range r.frames {
 		if r.frames[i].el == entry {
-			own := append([]binding(nil), r.bindings[*bindings:]...)
-			base := r.base
-			r.unwind(i)
-			*bindings = len(r.bindings)
-			r.bindings = append(r.bindings, own...)
-			r.base = base
-			break
+			return i
 		}
 	}
-	r.entryName, r.entryStart = t.name, t.start
+	return -1
 }
 
 // enter handles the start of an element that holds others.
@@ -286,6 +280,7 @@ func (r *reader) enter(el element, t token) {
 	case entry:
 		r.isFeed = r.isFeed || !isPageRoot(r.root)
 		r.in = inEntry
+		r.entryName, r.entryStart = t.name, t.start
 		r.item.reset()
 		r.item.link = ref{value: value{b: r.attribute("href"), escaped: true}, base: r.base}
 		r.item.guid = value{b: r.about(), escaped: true}
@@ -435,7 +430,7 @@ func (r *reader) personLeaf(el element, t token) {
 // attribute is the value of the attribute with this name in lower case, nil when it is not there.
 func (r *reader) attribute(name string) []byte {
 	for i := range r.attrs {
-		if a := &r.attrs[i]; len(a.name) == len(name) && strings.EqualFold(string(a.name), name) {
+		if a := &r.attrs[i]; len(a.name) == len(name) && (string(a.name) == name || strings.EqualFold(string(a.name), name)) {
 			return a.value
 		}
 	}

@@ -192,7 +192,7 @@ func (s *scanner) internalSubset(b []byte) int {
 	for i := 1; i < len(b); i++ {
 		switch b[i] {
 		case ']':
-			rest := bytes.TrimLeft(b[i+1:], " \t\r\n")
+			rest := skipSpace(b[i+1:])
 			if len(rest) > 0 && rest[0] == '>' {
 				return len(b) - len(rest) + 1
 			}
@@ -322,8 +322,8 @@ func attributes(dst []attr, b []byte) []attr {
 		}
 		a := attr{name: b[:n]}
 		b = b[n:]
-		if rest := bytes.TrimLeft(b, " \t\r\n"); len(rest) > 0 && rest[0] == '=' {
-			a.value, b = attributeValue(bytes.TrimLeft(rest[1:], " \t\r\n"))
+		if rest := skipSpace(b); len(rest) > 0 && rest[0] == '=' {
+			a.value, b = attributeValue(skipSpace(rest[1:]))
 		}
 		dst = append(dst, a)
 	}
@@ -368,6 +368,14 @@ var byteClass = func() (class [256]uint8) {
 func isNameStart(c byte) bool { return byteClass[c]&nameStartByte != 0 }
 
 func isSpace(c byte) bool { return byteClass[c]&spaceByte != 0 }
+
+// skipSpace returns b from its first byte on that is no white space.
+func skipSpace(b []byte) []byte {
+	for len(b) > 0 && isSpace(b[0]) {
+		b = b[1:]
+	}
+	return b
+}
 
 // nameLength is the length of the name that b begins with, 0 when it begins with none.
 func nameLength(b []byte) int {

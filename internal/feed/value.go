@@ -56,7 +56,7 @@ func (c *converter) body(dst []byte, v value) []byte {
 	start := len(dst)
 	if v.form == formHTML && v.escaped && !v.base64 && c.entities == nil {
 		dst = plain.Unescape(dst, bytes.TrimSpace(v.b))
-		if b := dst[start:]; isClean(b) && len(plain.Repair(b)) == len(b) {
+		if b := dst[start:]; firstOdd(b) == len(b) || isClean(b) && len(repaired(b)) == len(b) {
 			return c.bounded(dst, start)
 		}
 		dst = dst[:start]
@@ -74,7 +74,7 @@ func (c *converter) body(dst []byte, v value) []byte {
 func (c *converter) text(dst []byte, v value) []byte {
 	start := len(dst)
 	if v.form == formHTML && v.escaped && !v.base64 && c.entities == nil {
-		dst = plain.AppendEscaped(dst, plain.Repair(v.b), c.limit+1)
+		dst = plain.AppendEscaped(dst, repaired(v.b), c.limit+1)
 		return c.bounded(dst, start)
 	}
 	b := c.decoded(v)
@@ -107,7 +107,7 @@ func (c *converter) decoded(v value) []byte {
 	if v.base64 {
 		b = decodeBase64(b)
 	}
-	return plain.Repair(b)
+	return repaired(b)
 }
 
 // expand replaces references to entities that the document declares. Their values hold no such
@@ -150,6 +150,9 @@ func isClean(b []byte) bool { return firstControl(b) == len(b) && indexC1(b) == 
 
 // appendClean appends b without control characters other than white space.
 func appendClean(dst, b []byte) []byte {
+	if firstOdd(b) == len(b) {
+		return append(dst, b...)
+	}
 	if indexC1(b) < len(b) {
 		b = appendWindows1252(nil, b)
 	}
@@ -170,6 +173,22 @@ func firstControl(b []byte) int {
 		i += 8
 	}
 	for i < len(b) && !isControl(b[i]) {
+		i++
+	}
+	return i
+}
+
+// firstOdd is the index of the first byte that is no ASCII or is a control character, or nearly; the length of b when
+// there is none.
+func firstOdd(b []byte) int {
+	i := 0
+	for i+8 <= len(b) {
+		if w := binary.LittleEndian.Uint64(b[i:]); w&highBits != 0 || mayHoldControl(w) {
+			return i
+		}
+		i += 8
+	}
+	for i < len(b) && b[i] < utf8.RuneSelf && !isControl(b[i]) {
 		i++
 	}
 	return i
@@ -209,6 +228,22 @@ func appendAsHTML(dst, b []byte) []byte {
 		}
 		b = b[i+1:]
 	}
+}
+
+// repaired is plain.Repair for text that seldom needs it: only what begins with a character from U+0080 to U+00FF,
+// after ASCII, can be meant.
+func repaired(b []byte) []byte {
+	i := 0
+	for i+8 <= len(b) && binary.LittleEndian.Uint64(b[i:])&highBits == 0 {
+		i += 8
+	}
+	for i < len(b) && b[i] < utf8.RuneSelf {
+		i++
+	}
+	if i == len(b) || b[i] != 0xc2 && b[i] != 0xc3 {
+		return b
+	}
+	return plain.Repair(b)
 }
 
 // appendWindows1252 appends b with U+0080 to U+009F, which nobody means, read as the windows-1252 bytes they come from.
