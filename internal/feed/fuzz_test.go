@@ -66,6 +66,7 @@ func FuzzJSON(f *testing.F) {
 // FuzzLinks looks for feeds in anything: few, absolute, on the web.
 func FuzzLinks(f *testing.F) {
 	f.Add([]byte(`<base href="/x/"><link rel="alternate" type="application/rss+xml" title="T" href="f"><a href="feed:example.org/rss">x</a><script></script>`), "https://example.org/")
+	f.Add([]byte(`<a href="/feed">`), "https://example.org/")
 	f.Fuzz(func(t *testing.T, page []byte, base string) {
 		links := Links(page, base)
 		if len(links) > maxLinks {

@@ -147,6 +147,13 @@ func TestBoundsCanBeSet(t *testing.T) {
 	}
 }
 
+// A page that ends with the link is read to its end, once.
+func TestLinkAtTheEnd(t *testing.T) {
+	if got := Links([]byte(`<a href="/feed">`), base); len(got) != 1 || got[0].URL != "https://example.org/feed" {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestManyLinks(t *testing.T) {
 	page := strings.Repeat(`<link rel=alternate type=application/rss+xml href="/1">`, 1000)
 	var b strings.Builder

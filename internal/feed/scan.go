@@ -53,7 +53,7 @@ func (s *scanner) next() tokenKind {
 			return kind
 		}
 	}
-	s.tok.kind = endOfDocument
+	s.tok.kind, s.tok.start = endOfDocument, s.pos
 	return endOfDocument
 }
 
