@@ -96,6 +96,7 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
+	o.URL = cleanURL(o.URL)
 	if o.MaxEntries <= 0 {
 		o.MaxEntries = 10_000
 	}

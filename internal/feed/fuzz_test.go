@@ -67,6 +67,7 @@ func FuzzJSON(f *testing.F) {
 func FuzzLinks(f *testing.F) {
 	f.Add([]byte(`<base href="/x/"><link rel="alternate" type="application/rss+xml" title="T" href="f"><a href="feed:example.org/rss">x</a><script></script>`), "https://example.org/")
 	f.Add([]byte(`<a href="/feed">`), "https://example.org/")
+	f.Add([]byte("<A href=feed"), "http://\x83")
 	f.Fuzz(func(t *testing.T, page []byte, base string) {
 		links := Links(page, base)
 		if len(links) > maxLinks {

@@ -20,7 +20,7 @@ const maxLinks = 64
 // Links finds the feeds of a web page: first those it declares (<link rel="alternate">), in its
 // order; then links (<a>) whose address or text looks like that of a feed. base is the page's address.
 func Links(page []byte, base string) []Link {
-	p := pageReader{scanner: scanner{doc: page}, base: base, seen: make(map[string]bool)}
+	p := pageReader{scanner: scanner{doc: page}, base: cleanURL(base), seen: make(map[string]bool)}
 	for len(p.declared)+len(p.candidates) < maxLinks {
 		switch p.next() {
 		case startTag:

@@ -5,6 +5,15 @@ import (
 	"strings"
 )
 
+// cleanURL makes an address that came from elsewhere fit to be part of a result: valid UTF-8 without control characters.
+func cleanURL(s string) string {
+	s = strings.ToValidUTF8(s, "")
+	if isClean([]byte(s)) {
+		return s
+	}
+	return string(appendClean(nil, []byte(s)))
+}
+
 // resolve appends to dst the absolute form of the reference ref (RFC 3986, section 5). Without a
 // base that has a hierarchy, and for addresses that would run a script, ref stays as it is or vanishes.
 func resolve(dst []byte, base string, ref []byte) []byte {
