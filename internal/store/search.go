@@ -21,8 +21,11 @@ import (
 // With chosen sources their newest items are tried first: when they have few, or the words are
 // common, that is all there is to read.
 
-// tried is how many of the chosen sources' items are tried one by one.
-const tried = 2000
+const (
+	tried   = 1000 // how many of the chosen sources' items are tried
+	atATime = 200
+	fewRows = 20 // FTS5 looks this many up one by one sooner than it reads all matches between them
+)
 
 // found returns the newest items that hold the terms, at most limit.
 func (s *Store) found(ctx context.Context, terms []term, sources []freshet.ID, where stretch, limit int) ([]freshet.Item, error) {
@@ -30,16 +33,12 @@ func (s *Store) found(ctx context.Context, terms []term, sources []freshet.ID, w
 		return nil, nil // nothing that could be found was asked for
 	}
 	if len(sources) > 0 {
-		places, err := s.placesOf(ctx, sources, where, tried)
+		places, enough, err := s.tryNewest(ctx, terms, sources, where, limit)
 		if err != nil {
 			return nil, err
 		}
-		matching, err := s.matching(ctx, terms, places)
-		if err != nil {
-			return nil, err
-		}
-		if len(places) < tried || len(matching) >= limit {
-			return s.itemsAt(ctx, matching[:min(len(matching), limit)])
+		if enough {
+			return s.itemsAt(ctx, places)
 		}
 	}
 	search := s.searchSQLite
@@ -53,18 +52,36 @@ func (s *Store) found(ctx context.Context, terms []term, sources []freshet.ID, w
 	return s.itemsAt(ctx, places)
 }
 
+// tryNewest tries the newest items of the sources. It says whether that was enough: the page is full, or
+// the sources have no more.
+func (s *Store) tryNewest(ctx context.Context, terms []term, sources []freshet.ID, where stretch, limit int) (found []place, enough bool, err error) {
+	places, err := s.placesOf(ctx, sources, where, tried)
+	if err != nil {
+		return nil, false, err
+	}
+	for part := range slices.Chunk(places, atATime) {
+		hold, err := s.matching(ctx, terms, part)
+		if err != nil {
+			return nil, false, err
+		}
+		if found = append(found, hold...); len(found) >= limit {
+			return found[:limit], true, nil
+		}
+	}
+	return found, len(places) < tried, nil
+}
+
 // matching returns those of the places whose items hold the terms.
 func (s *Store) matching(ctx context.Context, terms []term, places []place) ([]place, error) {
 	ids := make([]int64, len(places))
 	for i, p := range places {
 		ids[i] = p.id
 	}
-	text, query := `select r.item_id from search_places r cross join search s on s.rowid = r.place
-		where r.item_id in ($1...) and s.search match $2`, ftsQuery(terms)
+	matching := s.matchingSQLite
 	if s.dialect.arrays {
-		text, query = "select item_id from search where item_id in ($1...) and doc @@ $2::text::tsquery", tsQuery(terms)
+		matching = s.matchingPostgres
 	}
-	list, err := all(ctx, s, number, text, ids, query)
+	list, err := matching(ctx, terms, places, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -73,6 +90,22 @@ func (s *Store) matching(ctx context.Context, terms []term, places []place) ([]p
 		hold[id] = true
 	}
 	return slices.DeleteFunc(places, func(p place) bool { return !hold[p.id] }), nil
+}
+
+func (s *Store) matchingPostgres(ctx context.Context, terms []term, _ []place, ids []int64) ([]int64, error) {
+	return all(ctx, s, number, "select item_id from search where item_id in ($1...) and doc @@ $2::text::tsquery", ids, tsQuery(terms))
+}
+
+func (s *Store) matchingSQLite(ctx context.Context, terms []term, places []place, ids []int64) ([]int64, error) {
+	text := `select r.item_id from search s cross join search_places r on r.place = s.rowid
+where s.search match $2 and s.rowid >= $3 and s.rowid < $4
+and +s.rowid in (select place from search_places where item_id in ($1...))` // + : filter what is read, do not look it up
+	if len(places) <= fewRows {
+		text = `select r.item_id from search_places r cross join search s on s.rowid = r.place
+where r.item_id in ($1...) and s.search match $2 and r.place >= $3 and r.place < $4`
+	}
+	newest, oldest := places[0].published, places[len(places)-1].published
+	return all(ctx, s, number, text, ids, ftsQuery(terms), firstRow(oldest), firstRow(newest)+1<<slots)
 }
 
 // visible is what a search may show: the river, or whatever the chosen sources carried.
