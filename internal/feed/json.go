@@ -22,7 +22,7 @@ func isJSON(doc []byte) bool {
 // be, an author may be a name alone. Of two members with the same name the last one counts.
 func parseJSON(doc []byte, o Options) (*Document, error) {
 	j := jsonReader{jsonScanner: jsonScanner{b: doc}}
-	j.reader = reader{o: o, out: &Document{}, base: o.URL, in: inEntry}
+	j.reader = reader{scanner: scanner{doc: doc}, o: o, out: &Document{}, base: o.URL, in: inEntry}
 	j.convert = converter{limit: o.MaxText, keepMarkup: o.KeepMarkup}
 	j.document()
 	if !j.isFeed {
