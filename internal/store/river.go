@@ -177,11 +177,13 @@ func (w stretch) widening(newest int64, most time.Duration) iter.Seq[stretch] {
 
 // newest returns when the newest item was published, hidden ones included; 0 when there is none.
 func (s *Store) newest(ctx context.Context) (int64, error) {
-	n, _, err := one(ctx, s, number, `select coalesce(max(newest), 0) from (
-	select max(published_at) as newest from items where in_river = 1
-	union all select max(published_at) from items where in_river = 0) both_kinds`)
+	n, _, err := one(ctx, s, number, newestItem)
 	return n, err
 }
+
+const newestItem = `select coalesce(max(newest), 0) from (
+	select max(published_at) as newest from items where in_river = 1
+	union all select max(published_at) from items where in_river = 0) both_kinds`
 
 // nameSources gives the items their sources, those that were removed included, first seen first.
 func (s *Store) nameSources(ctx context.Context, items []freshet.Item, asked []freshet.ID) error {

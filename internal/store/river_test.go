@@ -23,7 +23,9 @@ type testItem struct {
 	title, body         string
 }
 
-func (e testItem) place() freshet.Place { return freshet.Place{PublishedAt: e.published, IngestedAt: e.ingested, ID: e.id} }
+func (e testItem) place() freshet.Place {
+	return freshet.Place{PublishedAt: e.published, IngestedAt: e.ingested, ID: e.id}
+}
 
 // testSource stores a source with the id's number in its name.
 func testSource(t *testing.T, s *Store, id freshet.ID, set string) {

@@ -39,7 +39,7 @@ func BenchmarkScale(b *testing.B) {
 			b.Logf("%s: %d items built in %v", engine, size, time.Since(start).Round(time.Second))
 			benchmarkReads(b, s)
 			benchmarkSearch(b, s, size)
-			b.Run("beside a writer", func(b *testing.B) { besideWriter(b, s) })
+			b.Run("latest 200 beside a writer", func(b *testing.B) { besideWriter(b, s) })
 			benchmarkRetain(b, s)
 		})
 	}
@@ -136,24 +136,27 @@ func benchmarkSearch(b *testing.B, s *Store, size int) {
 	}
 }
 
-// besideWriter reads the newest page while a writer writes as fast as it can, five polls of 30 items in a
-// transaction, and another indexes their texts.
+// besideWriter reads while polls are recorded as fast as they can be, five with 30 new items each in a
+// transaction, and their texts are indexed.
 func besideWriter(b *testing.B, s *Store) {
 	ctx, stop := context.WithCancel(context.Background())
 	wrote := make(chan int)
 	go func() {
-		polls := 0
-		for n := int64(0); ctx.Err() == nil; n++ {
-			now := riverStart.Add(riverSpan + time.Duration(n)*time.Millisecond)
-			if err := s.write(ctx, func(ctx context.Context, t *tx) error { return writePolls(ctx, t, n, now) }); err != nil {
-				b.Error(err)
+		seqs, polls := map[freshet.ID]int64{}, 0
+		for ctx.Err() == nil {
+			now := riverStart.Add(riverSpan + time.Duration(polls)*time.Millisecond)
+			finished, err := s.FinishPolls(ctx, fivePolls(polls, seqs, now), now)
+			if err == nil {
+				_, err = s.IndexText(ctx, 200)
+			}
+			if err != nil || !finished[0].Recorded || finished[0].New != 30 {
+				b.Errorf("%+v, %v", finished, err)
 				break
 			}
-			polls += 5
-			if _, err := s.IndexText(ctx, 200); err != nil {
-				b.Error(err)
-				break
+			for _, f := range finished {
+				seqs[f.Source.ID] = f.Source.Seq
 			}
+			polls += len(finished)
 		}
 		wrote <- polls
 	}()
@@ -164,28 +167,20 @@ func besideWriter(b *testing.B, s *Store) {
 	b.ReportMetric(float64(<-wrote)/took.Seconds(), "polls/s")
 }
 
-// writePolls writes 150 items of five sources with their posts, keys, bodies and pending texts.
-func writePolls(ctx context.Context, t *tx, n int64, now time.Time) error {
-	for i := range int64(150) {
-		id, source := now.UnixMilli()<<22+n%64*1000+i, (n*5+i/30)%riverSources+1
-		for _, write := range []struct {
-			text string
-			args []any
-		}{
-			{`insert into items (id, source_id, in_river, guid, url, canonical_url, title, snippet, author, image, published_at, ingested_at, updated_at)
-				values ($1, $2, 1, $3, $3, $3, 'A title', $4, '', '', $5, $5, $5)`, []any{id, source, fmt.Sprint("https://example.com/new/", id), strings.Repeat("snippet ", 30), now}},
-			{"insert into posts (source_id, published_at, ingested_at, item_id, guid, url, content_hash, first_seen_at) values ($1, $2, $2, $3, $4, $4, $5, $2)",
-				[]any{source, now, id, fmt.Sprint(id), []byte("0123456789abcdef")}},
-			{"insert into item_keys (key, item_id, has_guid) values ($1, $2, 1)", []any{fmt.Appendf(nil, "%016x", rand.Uint64()), id}},
-			{"insert into bodies (item_id, body) values ($1, $2)", []any{id, strings.Repeat("every word of the body ", 50)}},
-			{"insert into search_pending (item_id) values ($1)", []any{id}},
-		} {
-			if _, err := t.exec(ctx, write.text, write.args...); err != nil {
-				return err
-			}
+func fivePolls(n int, seqs map[freshet.ID]int64, now time.Time) []Poll {
+	polls := make([]Poll, 5)
+	for i := range polls {
+		source := freshet.ID((n+i)%riverSources + 1)
+		posts := make([]freshet.Post, 30)
+		for p := range posts {
+			url := fmt.Sprintf("https://example.com/new/%d/%d", n+i, p)
+			posts[p] = freshet.Post{GUID: url, URL: url, Title: "A title of some words", Author: "An Author", Published: now,
+				Text: url + strings.Repeat(" every word of the body", 50)}
 		}
+		freshet.Identify(posts, source, "example.com")
+		polls[i] = Poll{Source: source, Seq: seqs[source], Outcome: &freshet.Outcome{At: now, Status: 200, Posts: posts}}
 	}
-	return nil
+	return polls
 }
 
 func benchmarkRetain(b *testing.B, s *Store) {

@@ -122,10 +122,7 @@ func (s *Store) searchPostgres(ctx context.Context, terms []term, sources []fres
 	if err != nil {
 		return nil, err
 	}
-	text := `with found as materialized (select item_id from search where doc @@ $1::text::tsquery)
-select i.published_at, i.ingested_at, i.id from found join items i on i.id = found.item_id
-where i.published_at >= $2 and (i.published_at, i.ingested_at, i.id) < ($3, $4, $5) and ` + visible(sources, "$7") + `
-order by i.published_at desc, i.ingested_at desc, i.id desc limit $6`
+	text := matchesPostgres + visible(sources, "$7") + matchesPostgresOrder
 	query := tsQuery(terms)
 	var places []place
 	for part := range where.widening(newest, mostHours*time.Hour) {
@@ -140,6 +137,13 @@ order by i.published_at desc, i.ingested_at desc, i.id desc limit $6`
 	}
 	return places, nil
 }
+
+const (
+	matchesPostgres = `with found as materialized (select item_id from search where doc @@ $1::text::tsquery)
+select i.published_at, i.ingested_at, i.id from found join items i on i.id = found.item_id
+where i.published_at >= $2 and (i.published_at, i.ingested_at, i.id) < ($3, $4, $5) and `
+	matchesPostgresOrder = " order by i.published_at desc, i.ingested_at desc, i.id desc limit $6"
+)
 
 // mostHours is how many hours a search names one by one.
 const mostHours = 64
@@ -181,11 +185,7 @@ func floorDiv(a, b int64) int64 {
 // searchSQLite reads matches by row number, which is river order to the second; the texts of the last
 // second are read to the end and put in exact order.
 func (s *Store) searchSQLite(ctx context.Context, terms []term, sources []freshet.ID, where stretch, limit int) ([]place, error) {
-	text := `select i.published_at, i.ingested_at, i.id, r.place
-from search s cross join search_places r on r.place = s.rowid cross join items i on i.id = r.item_id
-where s.search match $1 and s.rowid >= $2 and s.rowid <= $3
-and i.published_at >= $4 and (i.published_at, i.ingested_at, i.id) < ($5, $6, $7) and ` + visible(sources, "$9") + `
-order by s.rowid desc limit $8`
+	text := matchesSQLite + visible(sources, "$9") + matchesSQLiteOrder
 	query := ftsQuery(terms)
 	read := func(first, last int64, limit int) ([]row, error) {
 		args := []any{query, first, last, where.since, where.published, where.ingested, where.id, limit}
@@ -213,6 +213,14 @@ order by s.rowid desc limit $8`
 	slices.SortFunc(places, riverOrder)
 	return places[:min(len(places), limit)], nil
 }
+
+const (
+	matchesSQLite = `select i.published_at, i.ingested_at, i.id, r.place
+from search s cross join search_places r on r.place = s.rowid cross join items i on i.id = r.item_id
+where s.search match $1 and s.rowid >= $2 and s.rowid <= $3
+and i.published_at >= $4 and (i.published_at, i.ingested_at, i.id) < ($5, $6, $7) and `
+	matchesSQLiteOrder = " order by s.rowid desc limit $8"
+)
 
 // row is a match with its row number in FTS5.
 type row struct {
