@@ -71,7 +71,7 @@ const (
   order by d.next_poll_at limit $5)
  order by p.next_poll_at limit $4`
 	duePostgres = `select p.source_id from list($1) l cross join lateral (
-  select d.source_id, d.next_poll_at from poll_state d where d.shard = l.value and d.next_poll_at <= $2 and d.host_id not in ($3...) and ($6 = 0 or d.refresh_id = $6)
+  select d.source_id, d.next_poll_at from poll_state d where d.shard = l.value and d.next_poll_at <= $2 and d.host_id not in ($3...) and (cast($6 as bigint) = 0 or d.refresh_id = $6)
   order by d.next_poll_at limit $5) p
  order by p.next_poll_at limit $4`
 )
@@ -96,7 +96,7 @@ const spreadsAtOnce = 500
 func (s *Store) SpreadOverdue(ctx context.Context, shards []int, now time.Time) (int, error) {
 	moved := 0
 	for _, shard := range shards {
-		ids, err := all(ctx, s, id[freshet.ID], "select source_id from poll_state where shard = $1 and next_poll_at <= $2 and refresh_id is null order by source_id", shard, now)
+		ids, err := all(ctx, s, id[freshet.ID], overdue, shard, now)
 		if err != nil {
 			return moved, fmt.Errorf("look for overdue sources: %w", err)
 		}
@@ -114,6 +114,8 @@ func (s *Store) SpreadOverdue(ctx context.Context, shards []int, now time.Time) 
 	}
 	return moved, nil
 }
+
+const overdue = "select source_id from poll_state where shard = $1 and next_poll_at <= $2 and refresh_id is null"
 
 func (t *tx) spread(ctx context.Context, ids []freshet.ID, now time.Time) (int, error) {
 	list, err := watched(ctx, t, "where s.id in ($1...) and p.next_poll_at <= $2 and p.refresh_id is null order by s.id for update of p", ids, now)

@@ -16,6 +16,9 @@ var migrations embed.FS
 // migrate brings the schema up to date. Instances that start together meet in the database: one of
 // them migrates, the others' attempts fail or wait, and find nothing to do when they look again.
 func (s *Store) migrate(ctx context.Context) error {
+	if err := s.writer.PingContext(ctx); err != nil {
+		return err
+	}
 	folder, err := fs.Sub(migrations, "migrations/"+s.dialect.goose)
 	if err != nil {
 		return err
