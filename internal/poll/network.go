@@ -17,7 +17,7 @@ const (
 	downSettle = 2 * time.Second  // and none that answered meanwhile: requests under way have their say
 	probeEvery = 15 * time.Second // one source is tried so often
 	probeGap   = 5 * time.Second  // and never sooner, however often somebody kicks
-	probeAgain = 5 * time.Minute  // before the same source is tried again, so that others are
+	probeAgain = time.Minute      // before the same source is tried again, so that others are
 )
 
 // network is the verdict about our own network (S5): down when at least five hosts were tried within a

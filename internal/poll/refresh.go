@@ -29,10 +29,16 @@ func (s *Scheduler) RunRefresh(ctx context.Context, id freshet.ID) error {
 	return errors.Join(result, r.end())
 }
 
-// lookAtRefresh ends a one-shot run when its refresh is finished.
-func (r *run) lookAtRefresh(ctx context.Context) time.Duration {
+// lookForRefresh polls what waits for the refresh and ends the run when it is finished.
+func (r *run) lookForRefresh(ctx context.Context, shards []int) time.Duration {
+	r.turns.setHungry(true)
+	if len(shards) > 0 {
+		if _, err := r.claim(ctx, shards); err != nil {
+			return r.troubled(ctx, "look for what waits for the refresh", err)
+		}
+	}
 	refresh, err := r.store.Refresh(ctx, r.refresh)
-	if err != nil && ctx.Err() == nil || err == nil && !refresh.Running() {
+	if ctx.Err() == nil && (err != nil || !refresh.Running()) {
 		r.finished(err)
 	}
 	return refreshLook

@@ -212,34 +212,47 @@ func (r *run) loop(ctx context.Context) {
 func (r *run) look(ctx context.Context) time.Duration {
 	r.spreadAfterPause(ctx)
 	shards := r.leases.held()
-	if ctx.Err() != nil || len(shards) == 0 {
+	switch since, _ := r.network.paused(); {
+	case ctx.Err() != nil:
 		return r.o.Tick
-	}
-	if since, _ := r.network.paused(); !since.IsZero() {
+	case r.refresh != 0:
+		return r.lookForRefresh(ctx, shards)
+	case len(shards) == 0:
+		return r.o.Tick
+	case !since.IsZero():
 		return r.probe(ctx, shards)
 	}
-	r.turns.setHungry(true) // until the answer is known, so that room made meanwhile is noticed
-	more, err := r.claim(ctx, shards)
+	return r.lookForDue(ctx, shards)
+}
+
+// lookForDue polls what is due. Where nothing is, that costs one question.
+func (r *run) lookForDue(ctx context.Context, shards []int) time.Duration {
+	wait, err := r.untilDue(ctx, shards)
+	more := false
+	if err == nil && wait <= 0 {
+		r.turns.setHungry(true) // until the answer is known, so that room made meanwhile is noticed
+		if more, err = r.claim(ctx, shards); err == nil && !more {
+			wait, err = r.untilDue(ctx, shards)
+		}
+	}
 	if err != nil {
-		return r.troubled(ctx, "claim due sources", err)
+		return r.troubled(ctx, "look for due sources", err)
 	}
-	if r.refresh != 0 {
-		return r.lookAtRefresh(ctx)
-	}
-	next, err := r.store.NextDue(ctx, shards)
-	if err != nil {
-		return r.troubled(ctx, "ask for the next due source", err)
-	}
-	wait := time.Until(next)
-	more = more || !next.IsZero() && wait <= 0
+	more = more || wait <= 0
 	r.turns.setHungry(more)
-	switch {
-	case more: // the end of a visit wakes us; this is for what is hidden behind a host in a long delay
+	if more { // the end of a visit wakes us; this is for what is hidden behind a host in a long delay
 		return min(r.o.Tick, time.Second)
-	case next.IsZero():
-		return r.o.Tick
 	}
-	return min(r.o.Tick, wait)
+	return wait
+}
+
+// untilDue is how long nothing is due, at most a tick.
+func (r *run) untilDue(ctx context.Context, shards []int) (time.Duration, error) {
+	next, err := r.store.NextDue(ctx, shards)
+	if err != nil || next.IsZero() {
+		return r.o.Tick, err
+	}
+	return min(r.o.Tick, time.Until(next)), nil
 }
 
 // troubled says that the database refused something; at the next look it may be well again.

@@ -22,6 +22,8 @@ func TestHostGroupsPolledInParallel(t *testing.T) {
 	t.Run("Host groups polled in parallel", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w, st := newWorld(), openStore(t, freshet.DefaultSettings())
+			s := New(st, w.reader(), calm(st.Settings()))
+			serve(t, s)
 			const hosts = 20
 			for i := range hosts {
 				host := fmt.Sprintf("h%d.example", i)
@@ -30,7 +32,7 @@ func TestHostGroupsPolledInParallel(t *testing.T) {
 				watch(t, st, "https://"+host+"/a", freshet.Config{})
 				watch(t, st, "https://"+host+"/b", freshet.Config{})
 			}
-			running(t, New(st, w.reader(), Options{Settings: st.Settings()}))
+			s.Kick()
 			time.Sleep(500 * time.Millisecond)
 			synctest.Wait()
 			if w.total != hosts {
@@ -55,6 +57,9 @@ func TestDelayWithinAHost(t *testing.T) {
 		settings := freshet.DefaultSettings()
 		settings.HostDelay = map[string]time.Duration{"slow.example": 3 * time.Second}
 		w, st := newWorld(), openStore(t, settings)
+		s := New(st, w.reader(), Options{Settings: settings})
+		serve(t, s)
+		time.Sleep(time.Minute) // beyond the delay after a takeover
 		own := freshet.Config{PollDelaySeconds: new(float64)}
 		*own.PollDelaySeconds = 7
 		for i := range 4 {
@@ -66,7 +71,7 @@ func TestDelayWithinAHost(t *testing.T) {
 			}
 			watch(t, st, "https://"+path, config)
 		}
-		running(t, New(st, w.reader(), Options{Settings: settings}))
+		s.Kick()
 		time.Sleep(time.Minute)
 		if w.count() != 4 {
 			t.Fatalf("%d requests, want 4", w.count())
@@ -89,6 +94,9 @@ func TestManySourcesOfOneHostStarveNobody(t *testing.T) {
 		settings := freshet.DefaultSettings()
 		settings.HostDelay = map[string]time.Duration{"big.example": 10 * time.Second}
 		w, st := newWorld(), openStore(t, settings)
+		s := New(st, w.reader(), Options{Settings: settings, Concurrency: 4})
+		serve(t, s)
+		time.Sleep(time.Minute)
 		for i := range 300 {
 			path := fmt.Sprintf("big.example/%d", i)
 			w.set(path, constant(9*time.Second, document("big.example", i)))
@@ -99,7 +107,7 @@ func TestManySourcesOfOneHostStarveNobody(t *testing.T) {
 			w.set(host+"/", constant(100*time.Millisecond, document(host, i)))
 			watch(t, st, "https://"+host+"/", freshet.Config{})
 		}
-		running(t, New(st, w.reader(), Options{Settings: settings, Concurrency: 4}))
+		s.Kick()
 		time.Sleep(11 * time.Second)
 		small := 0
 		for _, a := range w.asked {
@@ -120,6 +128,8 @@ func TestManySourcesOfOneHostStarveNobody(t *testing.T) {
 func TestConcurrency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, st := newWorld(), openStore(t, freshet.DefaultSettings())
+		s := New(st, w.reader(), Options{Settings: st.Settings(), Concurrency: 50})
+		serve(t, s)
 		var list []store.NewSource
 		for i := range 500 {
 			host := fmt.Sprintf("h%d.example", i)
@@ -129,16 +139,13 @@ func TestConcurrency(t *testing.T) {
 		if _, err := st.AddSources(t.Context(), list, time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		began := time.Now()
-		running(t, New(st, w.reader(), Options{Settings: st.Settings(), Concurrency: 50}))
-		for len(titles(t, st)) < 500 {
-			time.Sleep(100 * time.Millisecond)
-		}
+		s.Kick()
+		time.Sleep(11 * time.Second)
 		if w.mostAll != 50 {
 			t.Errorf("%d requests at once, want 50", w.mostAll)
 		}
-		if d := time.Since(began); d > 12*time.Second {
-			t.Errorf("500 hosts of a second each took %v, want about 10 s: slots stand empty", d)
+		if n := len(titles(t, st)); n != 500 {
+			t.Errorf("%d of 500 hosts of a second each were read in 11 s: slots stand empty", n)
 		}
 	})
 }
@@ -155,7 +162,7 @@ func TestDisabledSourceNeverPolled(t *testing.T) {
 			}); err != nil {
 				t.Fatal(err)
 			}
-			s := New(st, w.reader(), Options{Settings: st.Settings()})
+			s := New(st, w.reader(), calm(st.Settings()))
 			running(t, s)
 			time.Sleep(time.Hour)
 			if _, err := st.StartRefresh(t.Context(), freshet.ByHand, nil, time.Now()); err != nil {
@@ -176,8 +183,7 @@ func TestDueSourcesDoNotWaitForATick(t *testing.T) {
 		w, st := newWorld(), openStore(t, freshet.DefaultSettings())
 		w.set("a.example/", constant(0, document("a.example", 1)))
 		s := New(st, w.reader(), Options{Settings: st.Settings(), Tick: time.Hour})
-		running(t, s)
-		time.Sleep(time.Minute)
+		serve(t, s)
 		watch(t, st, "https://a.example/", freshet.Config{})
 		s.Kick()
 		synctest.Wait()
@@ -198,10 +204,12 @@ func TestLogMessagesShowSourceURL(t *testing.T) {
 			w, st := newWorld(), openStore(t, freshet.DefaultSettings())
 			w.set("a.example/feed?key=s3cret", constant(0, document("a.example", 1, 2, 3)))
 			w.set("b.example/feed", func(*http.Request) (*http.Response, error) { return answer(500, ""), nil })
+			var log logbook
+			s := New(st, w.reader(), logged(calm(st.Settings()), log.logger(slog.LevelDebug)))
+			serve(t, s)
 			src := watch(t, st, "https://user:pass@a.example/feed?key=s3cret", freshet.Config{})
 			watch(t, st, "https://b.example/feed", freshet.Config{})
-			var log logbook
-			running(t, New(st, w.reader(), Options{Settings: st.Settings(), Logger: log.logger(slog.LevelDebug)}))
+			s.Kick()
 			time.Sleep(20 * time.Minute)
 			got := log.String()
 			for _, want := range []string{
@@ -251,11 +259,13 @@ func (p panicTurn) Read(ctx context.Context, s freshet.Source) *freshet.Outcome 
 func TestPanicInOneGroup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, st := newWorld(), openStore(t, freshet.DefaultSettings())
+		s := New(st, panics{w.reader(), "https://a.example/2"}, calm(st.Settings()))
+		serve(t, s)
 		for _, path := range []string{"a.example/1", "a.example/2", "a.example/3", "b.example/1"} {
 			w.set(path, constant(time.Second, document(path[:9], int(path[10]))))
 			watch(t, st, "https://"+path, freshet.Config{})
 		}
-		running(t, New(st, panics{w.reader(), "https://a.example/2"}, Options{Settings: st.Settings()}))
+		s.Kick()
 		time.Sleep(10 * time.Second)
 		if got := titles(t, st); len(got) != 3 {
 			t.Errorf("river = %v, want all but the faulty source", got)
@@ -271,6 +281,8 @@ func TestPanicInOneGroup(t *testing.T) {
 func TestCoolDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, st := newWorld(), openStore(t, freshet.DefaultSettings())
+		s := New(st, w.reader(), calm(st.Settings()))
+		serve(t, s)
 		cold := true
 		for i := range 5 {
 			path := fmt.Sprintf("a.example/%d", i)
@@ -283,8 +295,7 @@ func TestCoolDown(t *testing.T) {
 			})
 			watch(t, st, "https://"+path, freshet.Config{})
 		}
-		s := New(st, w.reader(), Options{Settings: st.Settings()})
-		running(t, s)
+		s.Kick()
 		time.Sleep(time.Minute)
 		if w.count() != 1 {
 			t.Errorf("%d requests to a host that asked for a pause at the first", w.count())
@@ -300,8 +311,12 @@ func TestCoolDown(t *testing.T) {
 			t.Errorf("%d requests within the pause", w.count())
 		}
 		time.Sleep(2 * time.Minute)
-		if w.count() != 6 || len(titles(t, st)) != 5 {
-			t.Errorf("after the pause: %d requests, %d items; want every source read once", w.count(), len(titles(t, st)))
+		if w.count() != 5 || len(titles(t, st)) != 4 {
+			t.Errorf("after the pause: %d requests, %d items; want the four others read", w.count(), len(titles(t, st)))
+		}
+		time.Sleep(5 * time.Minute)
+		if got := titles(t, st); len(got) != 5 {
+			t.Errorf("%d items after the interval of the one that failed, want 5", len(got))
 		}
 	})
 }
@@ -310,6 +325,8 @@ func TestCoolDown(t *testing.T) {
 func TestStopLosesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, st := newWorld(), openStore(t, freshet.DefaultSettings())
+		s := New(st, w.reader(), calm(st.Settings()))
+		stop := serve(t, s)
 		daily := freshet.Config{Cadence: &freshet.Cadence{EveryMinutes: 24 * 60}}
 		for i := range 3 {
 			for j := range 4 {
@@ -320,7 +337,7 @@ func TestStopLosesNothing(t *testing.T) {
 		}
 		w.set("silent.example/", constant(time.Hour, document("silent.example", 1)))
 		watch(t, st, "https://silent.example/", daily)
-		stop := running(t, New(st, w.reader(), Options{Settings: st.Settings()}))
+		s.Kick()
 		time.Sleep(5 * time.Second) // the third of each host is under way
 		began := time.Now()
 		stop()
@@ -353,12 +370,14 @@ func TestStopLosesNothing(t *testing.T) {
 		if read != 9 {
 			t.Errorf("%d sources are recorded, want the 9 whose answer came", read)
 		}
-		w.set("silent.example/", constant(0, document("silent.example", 1)))
-		again := w.count()
-		running(t, New(st, w.reader(), Options{Settings: st.Settings()}))
-		time.Sleep(10 * time.Minute)
-		if got := w.count() - again; got != 4 {
-			t.Errorf("%d requests after the restart, want the 4 that were given back", got)
+		due := 0
+		for _, s := range all {
+			if s.Source.Due(time.Now()) {
+				due++
+			}
+		}
+		if due != 4 {
+			t.Errorf("%d sources are due after the stop, want the 4 that were given back", due)
 		}
 	})
 }
@@ -376,9 +395,6 @@ func TestTwoInstances(t *testing.T) {
 				list = append(list, store.NewSource{URL: "https://" + path, AtOnce: true})
 			}
 		}
-		if _, err := st.AddSources(t.Context(), list, time.Now()); err != nil {
-			t.Fatal(err)
-		}
 		var polls [2]atomic.Int64
 		var dead atomic.Bool
 		options := func(i int) Options {
@@ -390,7 +406,11 @@ func TestTwoInstances(t *testing.T) {
 			}}
 		}
 		first := New(dying{Store: st, dead: &dead}, w.reader(), options(0))
-		running(t, first)
+		serve(t, first)
+		if _, err := st.AddSources(t.Context(), list, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		first.Kick()
 		time.Sleep(3 * time.Second)
 		stopSecond := running(t, New(st, w.reader(), options(1)))
 		time.Sleep(time.Hour)
@@ -491,7 +511,9 @@ func (d dying) ReleaseLeases(ctx context.Context, owner string) error {
 // S5: our own network is down: polling pauses and probes, nothing is counted, and the page is told.
 func TestOwnNetworkDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w, st := newWorld(), openStore(t, freshet.DefaultSettings())
+		w, st := newWorld(), &stuck{Store: openStore(t, freshet.DefaultSettings())}
+		s := New(st, w.reader(), calm(st.Settings()))
+		serve(t, s)
 		down := false
 		const hosts = 12
 		var ids []freshet.ID
@@ -504,10 +526,9 @@ func TestOwnNetworkDown(t *testing.T) {
 				}
 				return read(r)
 			})
-			ids = append(ids, watch(t, st, "https://"+host+"/", freshet.Config{}).ID)
+			ids = append(ids, watch(t, st.Store, "https://"+host+"/", freshet.Config{}).ID)
 		}
-		s := New(st, w.reader(), Options{Settings: st.Settings()})
-		running(t, s)
+		s.Kick()
 		time.Sleep(5 * time.Minute)
 		if since, _ := s.Paused(); !since.IsZero() || w.count() != hosts {
 			t.Fatalf("paused since %v after %d requests", since, w.count())
@@ -523,7 +544,7 @@ func TestOwnNetworkDown(t *testing.T) {
 			t.Errorf("%d requests in two hours without a network, want about one probe every 15 s", n)
 		}
 		for _, id := range ids {
-			if src := sourceOf(t, st, id).Source; src.Failures != 0 || src.Health() != freshet.Healthy {
+			if src := sourceOf(t, st.Store, id).Source; src.Failures != 0 || src.Health() != freshet.Healthy {
 				t.Errorf("%s is %s with %d failures", src.URL, src.Health(), src.Failures)
 			}
 		}
@@ -534,16 +555,12 @@ func TestOwnNetworkDown(t *testing.T) {
 		}
 		time.Sleep(20 * time.Minute)
 		for _, id := range ids {
-			if src := sourceOf(t, st, id).Source; time.Since(src.LastSuccessAt) > 20*time.Minute {
+			if src := sourceOf(t, st.Store, id).Source; time.Since(src.LastSuccessAt) > 20*time.Minute {
 				t.Errorf("%s was last read %v ago", src.URL, time.Since(src.LastSuccessAt))
 			}
 		}
-		spread := map[time.Time]bool{}
-		for _, a := range w.asked[len(w.asked)-hosts:] {
-			spread[a.at.Truncate(time.Second)] = true
-		}
-		if len(spread) < hosts/2 {
-			t.Errorf("after the pause %d sources were asked within %d seconds: not spread", hosts, len(spread))
+		if n := st.spread.Load(); n != 2 {
+			t.Errorf("overdue sources were spread %d times, want at the start and after the pause", n)
 		}
 	})
 }
@@ -552,6 +569,8 @@ func TestOwnNetworkDown(t *testing.T) {
 func TestDeadHostsAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, st := newWorld(), openStore(t, freshet.DefaultSettings())
+		s := New(st, w.reader(), calm(st.Settings()))
+		serve(t, s)
 		var deadOnes []freshet.ID
 		for i := range 6 {
 			deadOnes = append(deadOnes, watch(t, st, fmt.Sprintf("https://dead%d.example/", i), freshet.Config{}).ID)
@@ -559,8 +578,7 @@ func TestDeadHostsAreCounted(t *testing.T) {
 			w.set(host+"/", constant(time.Second, document(host, i)))
 			watch(t, st, "https://"+host+"/", freshet.Config{})
 		}
-		s := New(st, w.reader(), Options{Settings: st.Settings()})
-		running(t, s)
+		s.Kick()
 		time.Sleep(5 * time.Hour)
 		for _, id := range deadOnes {
 			if src := sourceOf(t, st, id).Source; src.Health() != freshet.Unhealthy {
@@ -574,18 +592,20 @@ func TestDeadHostsAreCounted(t *testing.T) {
 func TestSpreadAfterALongStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, st := newWorld(), openStore(t, freshet.DefaultSettings())
+		s := New(st, w.reader(), calm(st.Settings()))
+		stop := serve(t, s)
 		const hosts = 30
 		for i := range hosts {
 			host := fmt.Sprintf("h%d.example", i)
 			w.set(host+"/", constant(0, document(host, i)))
 			watch(t, st, "https://"+host+"/", freshet.Config{})
 		}
-		stop := running(t, New(st, w.reader(), Options{Settings: st.Settings()}))
+		s.Kick()
 		time.Sleep(time.Minute)
 		stop()
 		time.Sleep(24 * time.Hour)
 		before := w.count()
-		running(t, New(st, w.reader(), Options{Settings: st.Settings()}))
+		running(t, New(st, w.reader(), calm(st.Settings())))
 		time.Sleep(10 * time.Second)
 		if n := w.count() - before; n > hosts/2 {
 			t.Errorf("%d of %d overdue sources were fired in the first 10 s", n, hosts)
@@ -597,16 +617,16 @@ func TestSpreadAfterALongStop(t *testing.T) {
 	})
 }
 
-// stuck is a store whose next claim takes a while, as if the machine had slept.
+// stuck is a store whose next answer takes a while, as if the machine had slept.
 type stuck struct {
-	Store
+	*store.Store
 	sleep  atomic.Int64
 	spread atomic.Int64
 }
 
-func (s *stuck) Claim(ctx context.Context, r store.ClaimRequest, now time.Time) ([]store.Watched, error) {
+func (s *stuck) NextDue(ctx context.Context, shards []int) (time.Time, error) {
 	time.Sleep(time.Duration(s.sleep.Swap(0)))
-	return s.Store.Claim(ctx, r, now)
+	return s.Store.NextDue(ctx, shards)
 }
 
 func (s *stuck) SpreadOverdue(ctx context.Context, shards []int, now time.Time) (int, error) {
@@ -617,7 +637,7 @@ func (s *stuck) SpreadOverdue(ctx context.Context, shards []int, now time.Time) 
 func TestSpreadAfterASuspend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := &stuck{Store: openStore(t, freshet.DefaultSettings())}
-		running(t, New(st, newWorld().reader(), Options{Settings: freshet.DefaultSettings()}))
+		running(t, New(st, newWorld().reader(), calm(freshet.DefaultSettings())))
 		time.Sleep(time.Hour)
 		if n := st.spread.Load(); n != 1 {
 			t.Fatalf("spread %d times before the suspend, want once at the start", n)
@@ -653,11 +673,11 @@ func TestStartupJitter(t *testing.T) {
 			next[n.URL] = src.Source.NextPollAt
 		}
 		for range 5 { // restarts
-			stop := running(t, New(st, w.reader(), Options{Settings: st.Settings()}))
+			stop := running(t, New(st, w.reader(), calm(st.Settings())))
 			time.Sleep(time.Second)
 			stop()
 		}
-		running(t, New(st, w.reader(), Options{Settings: st.Settings()}))
+		running(t, New(st, w.reader(), calm(st.Settings())))
 		time.Sleep(15 * time.Minute)
 		buckets := map[time.Time]int{}
 		for _, n := range list {
@@ -683,14 +703,16 @@ func TestStartupJitter(t *testing.T) {
 func TestDatabaseRecovers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, st := newWorld(), openStore(t, freshet.DefaultSettings())
+		var locked atomic.Bool
+		s := New(dying{Store: st, dead: &locked}, w.reader(), calm(st.Settings()))
+		serve(t, s)
 		const hosts = 10
 		for i := range hosts {
 			host := fmt.Sprintf("h%d.example", i)
 			w.set(host+"/", constant(time.Second, document(host, i)))
 			watch(t, st, "https://"+host+"/", freshet.Config{})
 		}
-		var locked atomic.Bool
-		running(t, New(dying{Store: st, dead: &locked}, w.reader(), Options{Settings: st.Settings()}))
+		s.Kick()
 		time.Sleep(500 * time.Millisecond)
 		locked.Store(true) // after the claims, before the outcomes
 		time.Sleep(time.Minute)
@@ -720,7 +742,7 @@ func TestRunRefresh(t *testing.T) {
 		if err != nil || started.Total != 7 {
 			t.Fatalf("refresh of %d, %v", started.Total, err)
 		}
-		if err := New(st, w.reader(), Options{Settings: st.Settings()}).RunRefresh(t.Context(), started.ID); err != nil {
+		if err := New(st, w.reader(), calm(st.Settings())).RunRefresh(t.Context(), started.ID); err != nil {
 			t.Fatal(err)
 		}
 		r, err := st.Refresh(t.Context(), started.ID)
@@ -737,19 +759,20 @@ func TestRunRefresh(t *testing.T) {
 func TestRunRefreshBesideRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, st := newWorld(), openStore(t, freshet.DefaultSettings())
+		s := New(st, w.reader(), calm(st.Settings()))
+		serve(t, s)
 		for i := range 10 {
 			host := fmt.Sprintf("h%d.example", i)
 			w.set(host+"/", constant(time.Second, document(host, i)))
 			watch(t, st, "https://"+host+"/", freshet.Config{})
 		}
-		serve := New(st, w.reader(), Options{Settings: st.Settings()})
-		running(t, serve)
+		s.Kick()
 		time.Sleep(time.Minute)
 		started, err := st.StartRefresh(t.Context(), freshet.ByIngest, nil, time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := New(st, w.reader(), Options{Settings: st.Settings()}).RunRefresh(t.Context(), started.ID); err != nil {
+		if err := New(st, w.reader(), calm(st.Settings())).RunRefresh(t.Context(), started.ID); err != nil {
 			t.Fatal(err)
 		}
 		if w.count() != 20 {
@@ -773,10 +796,11 @@ func TestManualRefresh(t *testing.T) {
 			w, st := newWorld(), openStore(t, freshet.DefaultSettings())
 			w.set("good.example/", constant(0, document("good.example", 1)))
 			w.set("bad.example/", func(*http.Request) (*http.Response, error) { return answer(500, ""), nil })
-			good := watch(t, st, "https://good.example/", freshet.Config{})
+			s := New(st, w.reader(), calm(st.Settings()))
+			serve(t, s)
+			watch(t, st, "https://good.example/", freshet.Config{})
 			bad := watch(t, st, "https://bad.example/", freshet.Config{})
-			s := New(st, w.reader(), Options{Settings: st.Settings()})
-			running(t, s)
+			s.Kick()
 			time.Sleep(3 * time.Hour)
 			if h := sourceOf(t, st, bad.ID).Source.Health(); h != freshet.Unhealthy {
 				t.Fatalf("the failing source is %s", h)
@@ -808,7 +832,6 @@ func TestManualRefresh(t *testing.T) {
 			if n := len(w.of("https://bad.example/")) + len(w.of("https://good.example/")) - before; n != 2 {
 				t.Errorf("%d requests, want 2", n)
 			}
-			_ = good
 		})
 	})
 }
@@ -867,7 +890,7 @@ func sweep(b *testing.B, st *store.Store, w *world, ids []freshet.ID) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	if err := New(st, w.reader(), Options{Settings: st.Settings()}).RunRefresh(b.Context(), started.ID); err != nil {
+	if err := New(st, w.reader(), calm(st.Settings())).RunRefresh(b.Context(), started.ID); err != nil {
 		b.Fatal(err)
 	}
 	var once sync.Once

@@ -247,6 +247,26 @@ func running(t *testing.T, s *Scheduler) (stop func()) {
 	return stop
 }
 
+// calm options look seldom by themselves, so that hours of fake time cost little; due sources are noticed
+// all the same.
+func calm(settings freshet.Settings) Options {
+	return Options{Settings: settings, Tick: 10 * time.Minute, LeaseTTL: time.Hour}
+}
+
+func logged(o Options, log *slog.Logger) Options {
+	o.Logger = log
+	return o
+}
+
+// serve starts a scheduler and waits until it holds its hosts, as a program that has been running: what is
+// added from then on is due at once.
+func serve(t *testing.T, s *Scheduler) (stop func()) {
+	t.Helper()
+	stop = running(t, s)
+	time.Sleep(10 * time.Millisecond)
+	return stop
+}
+
 // logbook is a log that tests read.
 type logbook struct {
 	mu  sync.Mutex
