@@ -30,7 +30,7 @@ func chores(st *store.Store, owner string, woken <-chan struct{}, log *slog.Logg
 	}
 	return []*chore{
 		{name: "search", every: time.Minute, woken: woken, lease: lease("search"), log: log,
-			batch: func(ctx context.Context, _ time.Time) (int, error) { return st.IndexText(ctx, 100) }},
+			batch: func(ctx context.Context, _ time.Time) (int, error) { return st.IndexText(ctx, 500) }},
 		{name: "retention", every: 10 * time.Minute, lease: lease("retention"), log: log,
 			batch: func(ctx context.Context, now time.Time) (int, error) { return st.Retain(ctx, now, 500) }},
 	}
