@@ -22,9 +22,9 @@ type Records interface {
 
 const (
 	batchPolls = 64                    // outcomes of one commit at most
-	batchBytes = 4 << 20               // what makes a commit worth its while sooner
+	batchBytes = 1 << 20               // what makes a commit worth its while sooner
 	batchWait  = 50 * time.Millisecond // how long the first outcome of a commit waits for others
-	mostBytes  = 16 << 20              // of outcomes that wait; then polls wait too
+	mostBytes  = 2 << 20               // of outcomes that wait; then polls wait too
 
 	firstRetry   = 100 * time.Millisecond
 	longestRetry = 5 * time.Second
