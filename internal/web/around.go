@@ -1,11 +1,15 @@
 package web
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"mime"
 	"net/http"
 	"net/url"
+	"os"
 	"runtime/debug"
 	"time"
 
@@ -58,7 +62,9 @@ func (m apiMux) HandleFunc(route string, h func(http.ResponseWriter, *http.Reque
 }
 
 // plainAPI refuses what huma would pass over: a query that cannot be read, and a body that does not
-// say it is JSON, which a page of another site could send without asking (SAFETY.md section 2).
+// say it is JSON, which a page of another site could send without asking (SAFETY.md section 2). It reads
+// the body whole, within the server's own deadline: one that huma sets would run on where there is no
+// body, and end an answer that takes long.
 func (s *Server) plainAPI(next http.Handler) http.Handler {
 	return zipped(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, err := url.ParseQuery(r.URL.RawQuery); err != nil {
@@ -69,8 +75,27 @@ func (s *Server) plainAPI(next http.Handler) http.Handler {
 			s.fail(w, r, problem(mediaType, "The body must be JSON, sent as application/json."))
 			return
 		}
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxJSON))
+		if err != nil {
+			s.fail(w, r, bodyError(err))
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
 		next.ServeHTTP(w, r)
 	}))
+}
+
+// bodyError tells a body that is too large from one that came too slowly or not whole.
+func bodyError(err error) error {
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return err
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return problem(slowRequest, "The body did not arrive in time.")
+	default:
+		return problem(badRequest, "The body broke off.")
+	}
 }
 
 func isJSON(contentType string) bool {

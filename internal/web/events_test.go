@@ -46,7 +46,7 @@ type stream struct {
 type event struct{ id, kind, data string }
 
 // serve answers on a loopback port until the test ends.
-func (s *site) serve() (base string, stop func() error) {
+func (s *site) serve() (base string) {
 	s.t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -55,17 +55,13 @@ func (s *site) serve() (base string, stop func() error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(ctx, l) }()
-	ended := false
-	stop = func() error {
+	s.t.Cleanup(func() {
 		cancel()
-		if ended {
-			return nil
+		if err := <-done; err != nil {
+			s.t.Errorf("serve: %v", err)
 		}
-		ended = true
-		return <-done
-	}
-	s.t.Cleanup(func() { _ = stop() })
-	return "http://" + l.Addr().String(), stop
+	})
+	return "http://" + l.Addr().String()
 }
 
 func follow(t *testing.T, base, query string, header ...string) *stream {
@@ -111,7 +107,7 @@ func (s *stream) next() (e event, ok bool) {
 
 func TestEvents(t *testing.T) {
 	s := newSite(t, nil)
-	base, _ := s.serve()
+	base := s.serve()
 	live := follow(t, base, "", "Accept-Encoding: gzip")
 	id := s.add("https://example.org/feed")
 	s.bell.Ring()
@@ -146,22 +142,9 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// A server that stops ends its streams, at once.
-func TestEventsEndWithTheServer(t *testing.T) {
-	s := newSite(t, nil)
-	base, stop := s.serve()
-	live := follow(t, base, "")
-	if err := stop(); err != nil {
-		t.Errorf("serve: %v", err)
-	}
-	if e, ok := live.next(); ok {
-		t.Errorf("event %+v after the end", e)
-	}
-}
-
 func TestEventsAreBounded(t *testing.T) {
 	s := newSite(t, nil)
-	base, _ := s.serve()
+	base := s.serve()
 	streams := make([]*stream, maxStreams)
 	for i := range streams {
 		streams[i] = follow(t, base, "")

@@ -109,8 +109,8 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 				"This server does not answer to the name %q. If it is yours, start it with --hosts %s (FRESHET_HOSTS).", hostname(r.Host), hostname(r.Host))))
 			return
 		}
-		if err := g.origin.Check(r); err != nil {
-			s.fail(w, r, problem(crossOrigin, "The request came from a page of another site ("+r.Header.Get("Origin")+"); only our own pages may change something."))
+		if err := g.origin.Check(r); err != nil || isForeign(r) {
+			s.fail(w, r, problem(crossOrigin, "The request came from a page of another site; only our own pages may ask."))
 			return
 		}
 		if g.secrets != nil && !isOpen(r.URL.Path) {
@@ -121,6 +121,13 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// isForeign says whether a page of another site loads something of ours. It could not read it, but it
+// could hold all the streams of events. A link to us is fine.
+func isForeign(r *http.Request) bool {
+	site := r.Header.Get("Sec-Fetch-Site")
+	return (site == "cross-site" || site == "same-site") && r.Header.Get("Sec-Fetch-Mode") != "navigate"
 }
 
 // isOpen names what is answered to everybody: whether we live, and what the login page needs.

@@ -149,11 +149,14 @@ func BenchmarkListItems(b *testing.B) {
 	var list []freshet.Post
 	for i := range 200 {
 		p := post(fmt.Sprintf("p%03d", i), i)
-		p.Text = strings.Repeat("some words of a text ", 20)
+		p.Text = fmt.Sprint(i, strings.Repeat(" some words of a text", 20))
 		list = append(list, p)
 	}
 	s.poll(posts(list...))
 	r := request("GET", "/api/items", "")
+	if n := len(s.want(200, "GET", "/api/items", "").list("items")); n != 200 {
+		b.Fatalf("%d items, want 200", n)
+	}
 	b.ReportAllocs()
 	for b.Loop() {
 		if a := s.plainAnswer(r); a.Code != 200 {

@@ -60,7 +60,7 @@ func TestImportIsAllOrNothing(t *testing.T) {
 	s := newSite(t, nil)
 	cut := subscriptions[:strings.Index(subscriptions, `<outline text="Bad"`)]
 	a := s.want(422, "POST", "/api/opml", cut, "Content-Type: application/xml")
-	if !strings.Contains(a.text("detail"), "line 4") {
+	if !strings.Contains(a.text("detail"), "line 5") {
 		t.Errorf("the line is not told: %s", a.Body)
 	}
 	if n := len(s.want(200, "GET", "/api/feeds", "").list("feeds")); n != 0 {

@@ -167,7 +167,9 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	w.Header().Set("Content-Type", p.ContentType(""))
 	w.WriteHeader(p.Status)
-	_ = json.NewEncoder(w).Encode(p) // the asker is gone if this fails
+	body := json.NewEncoder(w)
+	body.SetEscapeHTML(false)
+	_ = body.Encode(p) // the asker is gone if this fails
 }
 
 // wantsPage tells a person with a browser from a program.
@@ -191,10 +193,6 @@ func ours(_ huma.Context, _ string, v any) (any, error) {
 
 func kindOf(e *huma.ErrorModel) kind {
 	switch e.Status {
-	case http.StatusRequestTimeout:
-		return slowRequest
-	case http.StatusRequestEntityTooLarge:
-		return tooLarge
 	case http.StatusUnsupportedMediaType:
 		return mediaType
 	case http.StatusUnprocessableEntity:

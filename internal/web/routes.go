@@ -58,7 +58,7 @@ func typed[I, O any](s *Server, route, id, summary string, status int,
 	h func(context.Context, *I) (*O, error), around ...func(huma.Context, func(huma.Context))) {
 	op := operation(route, id, summary)
 	op.DefaultStatus, op.Middlewares = status, around
-	op.MaxBodyBytes = maxJSON
+	op.MaxBodyBytes, op.BodyReadTimeout = -1, -1 // plainAPI has read it
 	op.Responses = map[string]*huma.Response{"default": problemDoc}
 	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {
 		out, err := h(ctx, in)

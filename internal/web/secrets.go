@@ -9,6 +9,7 @@ import (
 	"encoding/binary"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -17,7 +18,7 @@ import (
 // its end, signed: it survives a restart, holds on every instance, and a new password ends it.
 type secrets struct {
 	accepted [][sha256.Size]byte // any of them opens
-	key      []byte              // of sessions
+	key      func() []byte       // of sessions; made when the first one is seen
 	secure   bool                // cookies are for https where a proxy says it is
 	wrong    atomic.Int32        // wrong tries of the last second
 }
@@ -41,11 +42,13 @@ func newSecrets(c Config) *secrets {
 			x.accepted = append(x.accepted, sha256.Sum256([]byte(secret)))
 		}
 	}
-	key, err := pbkdf2.Key(sha256.New, c.Password+"\x00"+c.Token, []byte("freshet session"), sessionRounds, sha256.Size)
-	if err != nil {
-		panic(err) // only for parameters that FIPS mode refuses, and these are constant
-	}
-	x.key = key
+	x.key = sync.OnceValue(func() []byte {
+		key, err := pbkdf2.Key(sha256.New, c.Password+"\x00"+c.Token, []byte("freshet session"), sessionRounds, sha256.Size)
+		if err != nil {
+			panic(err) // only for parameters that FIPS mode refuses, and these are constant
+		}
+		return key
+	})
 	return x
 }
 
@@ -96,7 +99,7 @@ func (x *secrets) sign(end time.Time) string {
 
 // mac appends the signature to a session.
 func (x *secrets) mac(session []byte) []byte {
-	m := hmac.New(sha256.New, x.key)
+	m := hmac.New(sha256.New, x.key())
 	m.Write(session)
 	return m.Sum(session)
 }
