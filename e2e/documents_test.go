@@ -17,7 +17,7 @@ import (
 type document struct {
 	Path        string
 	ContentType string `json:"content_type"`
-	entries     int
+	entries     int // that retention leaves
 }
 
 // Thousands of real, odd and broken documents, subscribed to at once: none brings the program down;
@@ -70,12 +70,20 @@ func conformance(t *testing.T) map[string]document {
 	must(t, json.Unmarshal(manifest, &all))
 	golden, err := os.ReadFile(filepath.Join(root, "goldens.json"))
 	must(t, err)
-	var goldens map[string]struct{ Entries []json.RawMessage }
+	var goldens map[string]struct {
+		Entries []struct {
+			PublishedAt *string `json:"published_at"`
+		}
+	}
 	must(t, json.Unmarshal(golden, &goldens))
 	named := map[string]document{}
 	for path, d := range all {
 		d.Path = filepath.Join(root, path)
-		d.entries = len(goldens[path].Entries)
+		for _, e := range goldens[path].Entries {
+			if e.PublishedAt == nil || *e.PublishedAt > "1970" { // older than any retention
+				d.entries++
+			}
+		}
 		named[fmt.Sprintf("d%04d", len(named))] = d
 	}
 	return named
