@@ -254,3 +254,37 @@ func TestStrayVariables(t *testing.T) {
 		t.Errorf("stray: %q, want %q", got, want)
 	}
 }
+
+// The README's table is the table of settings.
+func TestReadmeListsEverySetting(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(readme), "\n## Configuration\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	rows := map[string]bool{}
+	for line := range strings.Lines(section) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "| `") {
+			rows[line] = true
+		}
+	}
+	for _, s := range settings {
+		row := readmeRow(s)
+		if !rows[row] {
+			t.Errorf("not in README.md: %s", row)
+		}
+		delete(rows, row)
+	}
+	for row := range rows {
+		t.Errorf("no such setting: %s", row)
+	}
+}
+
+func readmeRow(s setting) string {
+	standard := s.standard
+	if standard != "" {
+		standard = "`" + standard + "`"
+	}
+	return "| `" + s.name + "` | " + standard + " | " + s.help + " |"
+}

@@ -44,9 +44,12 @@ func thisBuild() build {
 	return b
 }
 
+// homepage is where publishers learn who asks for their feeds (F1).
+const homepage = "https://freshet.example/"
+
 // userAgent is how the program introduces itself to servers (F1).
 func userAgent() string {
-	return "Freshet/" + thisBuild().Version + " (+" + "https://freshet.invalid" + ")"
+	return "Freshet/" + thisBuild().Version + " (+" + homepage + ")"
 }
 
 func versionCmd() *cobra.Command {
