@@ -97,6 +97,9 @@ func wholeRiver(t *testing.T, s *Store, q RiverQuery) []freshet.ID {
 		if !page.More {
 			return ids
 		}
+		if len(ids) > 10_000 {
+			t.Fatalf("%+v: the pages do not end", q)
+		}
 		q.After = page.Next
 	}
 }
@@ -404,8 +407,7 @@ func TestRiverPagesWhileItemsArrive(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				seen = append(seen, page.Items...)
-				if !page.More {
+				if seen = append(seen, page.Items...); !page.More || len(seen) > 10_000 {
 					break
 				}
 				q.After = page.Next
