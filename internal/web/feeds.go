@@ -116,7 +116,7 @@ func (s *Server) addFeed(ctx context.Context, in *addInput) (*changedOutput, err
 	}
 	u, warning, err := fetch.CheckURL(b.URL)
 	if err != nil {
-		return nil, invalidField("body.url", err.Error(), fetch.Redact(b.URL))
+		return nil, badAddress(b.URL, err)
 	}
 	config, err := b.Config.apply(freshet.Config{})
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"freshet"
 	"freshet/internal/discover"
+	"freshet/internal/fetch"
 )
 
 // IngestResult is what an ingest run did (S10); freshet ingest --json prints the same.
@@ -96,12 +97,14 @@ type discoverOutput struct {
 
 func (s *Server) discover(ctx context.Context, in *discoverInput) (*discoverOutput, error) {
 	found, err := s.Find(ctx, in.Body.URL)
-	var refused *freshet.Failure
-	if errors.As(err, &refused) {
-		return nil, err
+	var failure *freshet.Failure
+	if errors.As(err, &failure) {
+		p := problemOf(err)
+		p.Errors = []FieldProblem{{"body.url", failure.Sentence, short(fetch.Redact(in.Body.URL))}}
+		return nil, p
 	}
 	if err != nil {
-		return nil, invalidField("body.url", err.Error(), in.Body.URL)
+		return nil, err
 	}
 	out := &discoverOutput{}
 	out.Body.Candidates = make([]Candidate, len(found))

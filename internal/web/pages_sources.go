@@ -135,7 +135,7 @@ func (s *Server) addSource(w http.ResponseWriter, r *http.Request) error {
 	page.Pasted = strings.TrimSpace(r.PostForm.Get("url"))
 	address, _, err := fetch.CheckURL(page.Pasted)
 	if err != nil {
-		return page.refuse(w, err)
+		return page.refuse(w, badAddress(page.Pasted, err))
 	}
 	if known, err := s.Store.FindSource(r.Context(), address.String()); err == nil {
 		return page.refuse(w, &freshet.DuplicateError{Existing: known.Source})
@@ -184,7 +184,7 @@ func (s *Server) addChosen(w http.ResponseWriter, r *http.Request, chosen []stri
 	for _, address := range chosen {
 		checked, _, err := fetch.CheckURL(address)
 		if err != nil {
-			return err
+			return badAddress(address, err)
 		}
 		var duplicate *freshet.DuplicateError
 		if _, err := s.addFound(r.Context(), discover.Candidate{URL: checked.String()}); err != nil && !errors.As(err, &duplicate) {

@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"freshet"
+	"freshet/internal/fetch"
 	"freshet/internal/opml"
 )
 
@@ -100,6 +101,11 @@ func problem(k kind, detail string, fields ...FieldProblem) *Problem {
 // invalidField is the problem of one field that cannot be used.
 func invalidField(location, reason string, value any) *Problem {
 	return problem(invalid, name(location)+": "+reason+".", FieldProblem{location, reason, short(value)})
+}
+
+// badAddress is the problem of an address that is none; reason is a sentence of fetch.CheckURL.
+func badAddress(raw string, reason error) *Problem {
+	return problem(invalid, sentence(reason.Error()), FieldProblem{"body.url", reason.Error(), short(fetch.Redact(raw))})
 }
 
 // name is a location without the part of the request that it lies in.

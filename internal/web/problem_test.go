@@ -36,7 +36,7 @@ func TestBadInput(t *testing.T) {
 		{name: "URL that is empty", request: "POST /api/feeds", body: `{"url":""}`, status: 422, kind: "invalid", location: "body.url"},
 		{name: "URL of another scheme", request: "POST /api/feeds", body: `{"url":"file:///etc/passwd"}`, status: 422, kind: "invalid", location: "body.url"},
 		{name: "duplicate by normalized URL", request: "POST /api/feeds", body: `{"url":"http://www.example.org:80/feed/"}`, status: 409, kind: "duplicate-source"},
-		{name: "feed that is HTML", request: "POST /api/discover", body: `{"url":"https://example.org/"}`, status: 422, kind: "unreadable-address"},
+		{name: "feed that is HTML", request: "POST /api/discover", body: `{"url":"https://example.org/"}`, status: 422, kind: "unreadable-address", location: "body.url"},
 		{name: "unknown id of a feed", request: "GET /api/feeds/123456789", status: 404, kind: "not-found"},
 		{name: "unknown id of an item", request: "GET /api/items/123456789", status: 404, kind: "not-found"},
 		{name: "unknown id of a refresh", request: "GET /api/refresh/123456789", status: 404, kind: "not-found"},

@@ -14,6 +14,7 @@ import (
 
 	"freshet"
 	"freshet/internal/discover"
+	"freshet/internal/fetch"
 	"freshet/internal/river"
 	"freshet/internal/store"
 )
@@ -39,7 +40,11 @@ func newSite(t testing.TB, change func(*Config)) *site {
 	c := Config{
 		Store: st, Bell: site.bell, Kick: func() { site.kicks++ },
 		Find: func(_ context.Context, pasted string) ([]discover.Candidate, error) {
-			return []discover.Candidate{{URL: pasted, Title: "Found", Type: "rss", Titles: []string{"one"}, Entries: 1}}, nil
+			u, _, err := fetch.CheckURL(pasted)
+			if err != nil {
+				return nil, &freshet.Failure{Code: "address", Sentence: err.Error()}
+			}
+			return []discover.Candidate{{URL: u.String(), Title: "Found", Type: "rss", Titles: []string{"one"}, Entries: 1}}, nil
 		},
 		Ingest:  func(context.Context, time.Time, []freshet.ID, bool) (IngestResult, error) { return IngestResult{}, nil },
 		Metrics: http.NotFoundHandler(), Logger: slog.New(slog.DiscardHandler), Version: "test", Listen: "127.0.0.1:8080",
