@@ -241,7 +241,7 @@ func (s *Server) feed(w *store.Watched, now time.Time) Feed {
 		Status: src.Health(), ConsecutiveFailures: src.Failures,
 		LastPolledAt: when(src.LastPollAt), LastSuccessAt: when(src.LastSuccessAt), NextPollAt: when(src.NextPollAt),
 		NextPollReason: src.Explain(s.Store.Settings().Policy(*src), w.Host, now),
-		Config:         src.Config, Cursor: src.Cursor, CreatedAt: src.CreatedAt.UTC(), UpdatedAt: src.UpdatedAt.UTC(),
+		Config:         src.Config, Cursor: src.Cursor, CreatedAt: utc(src.CreatedAt), UpdatedAt: utc(src.UpdatedAt),
 	}
 	if failure := src.LastFailure; failure != nil {
 		f.LastError, f.ErrorClass = &failure.Sentence, &failure.Class
@@ -262,9 +262,12 @@ func when(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
 	}
-	t = t.UTC()
+	t = utc(t)
 	return &t
 }
+
+// utc is a time as the API writes it: as exact as the database keeps it.
+func utc(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
 
 // folder is a path of names without empty ones.
 func folder(path string) string {

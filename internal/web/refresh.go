@@ -80,7 +80,7 @@ func (s *Server) startRefresh(ctx context.Context, ids []freshet.ID) (*refreshOu
 	out := RefreshStarted{Refresh: refresh(started.Refresh), Joined: started.Joined, PutOffFeeds: make([]PutOffFeed, len(started.PutOff))}
 	for i := range started.PutOff {
 		p := &started.PutOff[i]
-		out.PutOffFeeds[i] = PutOffFeed{*nameOf(p.Source), p.Until.UTC()}
+		out.PutOffFeeds[i] = PutOffFeed{*nameOf(p.Source), utc(p.Until)}
 	}
 	return &refreshOutput{out}, nil
 }
@@ -123,5 +123,5 @@ func refresh(r freshet.Refresh) Refresh {
 		state = "running"
 	}
 	return Refresh{ID: r.ID, State: state, Kind: r.Kind, Total: r.Total, Done: r.Done, Failed: r.Failed, PutOff: r.PutOff, NewItems: r.NewItems,
-		RequestedAt: r.RequestedAt.UTC(), FinishedAt: when(r.FinishedAt)}
+		RequestedAt: utc(r.RequestedAt), FinishedAt: when(r.FinishedAt)}
 }

@@ -69,7 +69,7 @@ func New(c Config) (*Server, error) {
 		c.Types = []freshet.Type{freshet.RSS}
 	}
 	s := &Server{
-		Config: c, started: time.Now().UTC(), mux: http.NewServeMux(), guard: g,
+		Config: c, started: utc(time.Now()), mux: http.NewServeMux(), guard: g,
 		streams: make(chan struct{}, maxStreams), done: make(chan struct{}),
 	}
 	if err := s.routes(); err != nil {
