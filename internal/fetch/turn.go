@@ -42,7 +42,6 @@ type conn struct {
 	http   *http.ClientConn
 	socket *socket
 	usedAt time.Time
-	http2  bool
 	used   bool
 }
 
@@ -51,8 +50,9 @@ func (k *conn) usable(now time.Time) bool {
 	if k.http.Err() != nil || now.Sub(k.usedAt) > maxIdle {
 		return false
 	}
-	// An HTTP/2 server that says goodbye leaves the connection open for what is under way.
-	return !k.http2 || k.http.Available() > 0
+	// An HTTP/2 server that says goodbye leaves the connection open for what is under way. Over HTTP/1 the
+	// transport gives a connection up without an error when its own writer was late.
+	return k.http.Available() > 0
 }
 
 // send makes exactly one request.
@@ -90,7 +90,6 @@ func (k *conn) roundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	k.http2 = answer.ProtoMajor == 2
 	return answer, nil
 }
 
