@@ -46,13 +46,17 @@ func (v *visit) askAll(ctx context.Context) (left []freshet.Source) {
 		}
 		delay := v.o.Settings.Policy(left[0]).Delay
 		left = left[1:]
-		if o.Failure != nil && o.Failure.CoolHost {
+		if f := o.Failure; f != nil && (f.CoolHost || f.Code == stopped) {
 			return left
 		}
 		v.rest(ctx, delay)
 	}
 	return nil
 }
+
+// stopped is the code of a request that we ended ourselves. It says nothing about the source, so it is not
+// recorded; but the server was asked, so the source waits for its next turn, as after a crash.
+const stopped = "stopped"
 
 // waitAfterTakeover keeps the delay towards a host that another instance may have asked just now.
 func (v *visit) waitAfterTakeover(ctx context.Context, first freshet.Source) {
@@ -74,8 +78,8 @@ func (v *visit) rest(ctx context.Context, d time.Duration) {
 	v.turns.work()
 }
 
-// ask polls one source and hands its outcome to the recorder; nil when it was not asked or when what
-// came of it says nothing about the source. The slot is kept until the recorder has taken the outcome,
+// ask polls one source and hands its outcome to the recorder; nil when it was not asked, or could not
+// be because our own network is down. The slot is kept until the recorder has taken the outcome,
 // which bounds the memory of what waits for a slow database.
 func (v *visit) ask(ctx context.Context, s freshet.Source) *freshet.Outcome {
 	select {
@@ -88,8 +92,8 @@ func (v *visit) ask(ctx context.Context, s freshet.Source) *freshet.Outcome {
 		return nil
 	}
 	o := v.read(s)
-	if o.Failure != nil && o.Failure.Code == "stopped" {
-		return nil
+	if o.Failure != nil && o.Failure.Code == stopped {
+		return o
 	}
 	if !unreached(o) {
 		v.network.reached()

@@ -252,9 +252,12 @@ func (r *recorder) giveUp(batch []*entry, err error) {
 	}
 }
 
-// tell says what became of a poll: to the log (S9), to the verdict about our own network, to whoever
-// counts and follows.
+// tell says what became of a poll: to the log (S9), to the verdict about our own network, to the loop when
+// the source is due again before its next look, to whoever counts and follows.
 func (r *run) tell(e *entry, f store.Finished) {
+	if next := f.Source.NextPollAt; !next.IsZero() && next.UnixNano() < r.planned.Load() {
+		wake(r.kicked)
+	}
 	logPoll(r.log, e, f)
 	if f.Recorded && unreached(e.outcome) {
 		r.network.unreached(f.Host.ID, e.source.ID)

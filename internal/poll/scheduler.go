@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"freshet"
@@ -142,6 +143,7 @@ type run struct {
 	recorder *recorder
 	workers  sync.WaitGroup // visits and the keeper of leases
 	looked   time.Time      // when the loop last looked for due sources
+	planned  atomic.Int64   // when it means to look again, in Unix nanoseconds
 
 	requests, records context.Context // outlive the run's context, by the grace and by the last commit
 	cancel            func()
@@ -204,7 +206,9 @@ func (r *run) loop(ctx context.Context) {
 		case <-r.kicked:
 		case <-r.turns.freed:
 		}
-		timer.Reset(r.look(ctx))
+		wait := r.look(ctx)
+		r.planned.Store(time.Now().Add(wait).UnixNano())
+		timer.Reset(wait)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"slices"
@@ -88,6 +89,34 @@ func (w *world) of(url string) []asked {
 		}
 	}
 	return list
+}
+
+// all returns every request so far.
+func (w *world) all() []asked {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.asked)
+}
+
+// underWay is how many requests wait for their answer.
+func (w *world) underWay() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.total
+}
+
+// mostOfAll is how many requests there were at once at the most.
+func (w *world) mostOfAll() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.mostAll
+}
+
+// mostAtOnce is how many requests each host had at once at the most.
+func (w *world) mostAtOnce() map[string]int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return maps.Clone(w.most)
 }
 
 func (w *world) count() int {
@@ -250,7 +279,7 @@ func running(t *testing.T, s *Scheduler) (stop func()) {
 // calm options look seldom by themselves, so that hours of fake time cost little; due sources are noticed
 // all the same.
 func calm(settings freshet.Settings) Options {
-	return Options{Settings: settings, Tick: 10 * time.Minute, LeaseTTL: time.Hour}
+	return Options{Settings: settings, Tick: time.Hour, LeaseTTL: 6 * time.Hour}
 }
 
 func logged(o Options, log *slog.Logger) Options {
