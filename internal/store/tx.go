@@ -53,12 +53,12 @@ func (s *Store) attempt(ctx context.Context, fn func(ctx context.Context, t *tx)
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
+	defer sqltx.Rollback() // nothing after a commit
 	t := &tx{s: s, tx: sqltx}
-	if err = fn(ctx, t); err == nil {
-		err = t.writeEvents(ctx)
+	if err := fn(ctx, t); err != nil {
+		return err
 	}
-	if err != nil {
-		sqltx.Rollback()
+	if err := t.writeEvents(ctx); err != nil {
 		return err
 	}
 	if err := sqltx.Commit(); err != nil {
