@@ -56,6 +56,13 @@ type Config struct {
 	Retry             Retry    `json:"retry,omitempty"`
 	SkipHistory       *bool    `json:"skip_history,omitempty"`
 	MaxArticleAgeDays *float64 `json:"max_article_age_days,omitempty"`
+
+	// Selector and Ignore choose what of a page counts (E2): a CSS selector, and selectors or lines
+	// (a regular expression between slashes) that do not.
+	Selector string   `json:"selector,omitempty"`
+	Ignore   []string `json:"ignore,omitempty"`
+	// Items asks a source of type http for an item whenever it changed (E3).
+	Items bool `json:"items,omitempty"`
 }
 
 // Check refuses values that cannot be kept, naming the field.
@@ -74,8 +81,29 @@ func (c Config) Check() error {
 	if d := c.MaxArticleAgeDays; d != nil && !(*d > 0 && *d <= 36500) {
 		return &FieldError{"config.max_article_age_days", "must be more than 0 and at most 36500 days"}
 	}
+	return c.checkRules()
+}
+
+// checkRules refuses selectors and lines that cannot be read.
+func (c Config) checkRules() error {
+	if c.Selector != "" {
+		if _, err := ParseSelector(c.Selector); err != nil {
+			return &FieldError{"config.selector", "is no selector that can be used: " + err.Error()}
+		}
+	}
+	if len(c.Ignore) > maxIgnored {
+		return &FieldError{"config.ignore", fmt.Sprintf("has more than %d entries", maxIgnored)}
+	}
+	for i, rule := range c.Ignore {
+		if _, _, err := ParseIgnore(rule); err != nil {
+			return &FieldError{fmt.Sprintf("config.ignore[%d]", i), "cannot be used: " + err.Error()}
+		}
+	}
 	return nil
 }
+
+// maxIgnored is how many rules a source has for what does not count.
+const maxIgnored = 50
 
 // Name is what people call the source: their title, else the feed's own, else its address.
 func (s Source) Name() string {
@@ -96,7 +124,7 @@ const (
 	Healthy   Health = "healthy"
 	Unhealthy Health = "unhealthy" // three failures in a row or more
 	Disabled  Health = "disabled"
-	Pending   Health = "pending" // no poll has ended yet
+	Pending   Health = "pending" // no poll has succeeded yet
 )
 
 // unhealthyAt is how many failures in a row make a source unhealthy (river seed 7.2).
@@ -109,7 +137,7 @@ func (s Source) Health() Health {
 		return Disabled
 	case s.Failures >= unhealthyAt:
 		return Unhealthy
-	case s.LastSuccessAt.IsZero() && s.Failures == 0:
+	case s.FirstPoll():
 		return Pending
 	default:
 		return Healthy
