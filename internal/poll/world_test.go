@@ -41,7 +41,7 @@ type asked struct {
 	url         string
 	host        string
 	at, ended   time.Time
-	status      int
+	status      int // 0 when no whole answer came
 	conditional bool
 }
 
@@ -72,7 +72,9 @@ func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
 	w.total--
 	w.asked[i].ended = time.Now()
 	if answer != nil {
-		w.asked[i].status = answer.StatusCode
+		if answer.Header.Get("Cut") == "" {
+			w.asked[i].status = answer.StatusCode
+		}
 		answer.Request = r
 	}
 	return answer, err
