@@ -152,7 +152,7 @@ func TestHealth(t *testing.T) {
 		want   Health
 	}{
 		{"never polled", Source{Enabled: true}, Pending},
-		{"first poll failed", Source{Enabled: true, Failures: 1}, Healthy},
+		{"first poll failed", Source{Enabled: true, Failures: 1}, Pending},
 		{"read", watched(), Healthy},
 		{"two failures", failing(2), Healthy},
 		{"three failures", failing(3), Unhealthy},
