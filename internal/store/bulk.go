@@ -64,6 +64,11 @@ type rows struct {
 
 func (t *tx) rows(of *bulk) *rows { return &rows{t: t, of: of} }
 
+// room makes room for n rows.
+func (t *tx) room(of *bulk, n int) *rows {
+	return &rows{t: t, of: of, args: make([]any, 0, n*len(of.kinds))}
+}
+
 // add adds a row.
 func (r *rows) add(values ...any) {
 	for _, v := range values {

@@ -84,9 +84,12 @@ func listSQLite(arg any) any {
 
 // arg turns one of our values into one of the database's: times are milliseconds and null when zero,
 // ids are numbers, flags are 0 and 1, texts are clean.
-func (d *dialect) arg(v any) any {
-	switch v := v.(type) {
+func (d *dialect) arg(arg any) any {
+	switch v := arg.(type) {
 	case string:
+		if isClean(v) {
+			return arg // as it is: no new one is made
+		}
 		return clean(v)
 	case time.Time:
 		if v.IsZero() {
@@ -101,7 +104,7 @@ func (d *dialect) arg(v any) any {
 		if v == nil {
 			return []byte{}
 		}
-		return v
+		return arg
 	case int:
 		return int64(v)
 	case bool:
@@ -122,7 +125,7 @@ func (d *dialect) arg(v any) any {
 	case [][]byte, []int64:
 		return d.list(v)
 	default:
-		return v
+		return arg
 	}
 }
 
@@ -144,14 +147,13 @@ func numbers[N ~int | ~int64](list []N) []int64 {
 
 // clean returns text that both databases take: valid UTF-8 without NUL.
 func clean(s string) string {
-	if strings.IndexByte(s, 0) >= 0 {
-		s = strings.ReplaceAll(s, "\x00", "")
+	if isClean(s) {
+		return s
 	}
-	if !utf8.ValidString(s) {
-		s = strings.ToValidUTF8(s, "\uFFFD")
-	}
-	return s
+	return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "\uFFFD")
 }
+
+func isClean(s string) bool { return strings.IndexByte(s, 0) < 0 && utf8.ValidString(s) }
 
 // moment reads a column of milliseconds into a time; null is the zero time.
 type moment struct{ t *time.Time }

@@ -75,15 +75,15 @@ var updatePosts = &bulk{
 // writePosts stores what the batch's posts bring: items, their keys and texts, posts. It counts on each
 // turn and returns the items that are new in the river.
 func (t *tx) writePosts(ctx context.Context, turns []*turn, now time.Time) ([]freshet.ID, error) {
+	keys, n := keysOf(turns)
+	if n == 0 {
+		return nil, nil
+	}
 	m := &merge{
 		t: t, now: now.UTC().Truncate(time.Millisecond),
-		items: map[freshet.ID]*entry{}, keys: map[freshet.Key]keyed{}, posts: map[carried]freshet.ContentHash{},
-		newItems: t.rows(insertItems), newBodies: t.rows(upsertBodies), newPosts: t.rows(insertPosts), pending: t.rows(insertPending),
+		items: map[freshet.ID]*entry{}, keys: make(map[freshet.Key]keyed, len(keys)), posts: map[carried]freshet.ContentHash{},
+		newItems: t.room(insertItems, n), newBodies: t.room(upsertBodies, n), newPosts: t.room(insertPosts, n), pending: t.room(insertPending, n),
 		edits: map[carried]*freshet.Post{},
-	}
-	keys := keysOf(turns)
-	if len(keys) == 0 {
-		return nil, nil
 	}
 	if err := m.readKeys(ctx, keys); err != nil {
 		return nil, err
@@ -101,14 +101,14 @@ func (t *tx) writePosts(ctx context.Context, turns []*turn, now time.Time) ([]fr
 	return m.shown, m.write(ctx)
 }
 
-// keysOf returns the identities of all posts that are new or edited.
-func keysOf(turns []*turn) [][]byte {
-	var keys [][]byte
+// keysOf returns the identities of all posts that are new or edited, and how many posts that are.
+func keysOf(turns []*turn) (keys [][]byte, posts int) {
 	for _, u := range turns {
 		for i, fate := range u.fates {
 			if fate != freshet.New && fate != freshet.Edited {
 				continue
 			}
+			posts++
 			k := &u.outcome.Posts[i].Keys
 			for _, key := range []*freshet.Key{&k.GUID, &k.URL, &k.Own} {
 				if *key != (freshet.Key{}) {
@@ -117,7 +117,7 @@ func keysOf(turns []*turn) [][]byte {
 			}
 		}
 	}
-	return keys
+	return keys, posts
 }
 
 func (m *merge) readKeys(ctx context.Context, keys [][]byte) error {
@@ -253,7 +253,7 @@ func (m *merge) write(ctx context.Context) error {
 		return err
 	}
 	slices.SortFunc(m.fresh, func(a, b freshet.Key) int { return bytes.Compare(a[:], b[:]) })
-	keys := m.t.rows(insertKeys)
+	keys := m.t.room(insertKeys, len(m.fresh))
 	for i := range m.fresh {
 		key := m.keys[m.fresh[i]]
 		keys.add(m.fresh[i][:], key.item, key.hasGUID)
