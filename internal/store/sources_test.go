@@ -27,6 +27,10 @@ func testSourceLife(t *testing.T, w *world) {
 	w.equal("its times", []time.Time{src.CreatedAt, src.NextPollAt}, []time.Time{w.now, w.now})
 	w.equal("its host", got.Host.Name, "b.example")
 
+	handle := w.addNew(NewSource{URL: " @name ", Type: freshet.Twitter, Hidden: true})
+	w.equal("a handle's address and host", []any{handle.URL, handle.Host, handle.Type}, []any{"@name", "", freshet.Twitter})
+	w.must(w.RemoveSource(bg, handle.ID, w.now))
+
 	for _, name := range []string{b.ID.String(), "http://www.b.example/feed/"} {
 		found, err := w.FindSource(bg, name)
 		w.must(err)
