@@ -63,12 +63,13 @@ func TestSimulation(t *testing.T) {
 
 // simulation is one run.
 type simulation struct {
-	t     *testing.T
-	w     *world
-	st    *store.Store
-	began time.Time
-	feeds []*simFeed
-	fault *rand.Rand // of the database and the process
+	t      *testing.T
+	w      *world
+	st     *store.Store
+	began  time.Time
+	feeds  []*simFeed
+	fault  *rand.Rand    // of the database and the process
+	asking chan struct{} // receives when a request arrives
 
 	mu      sync.Mutex // guards the rest
 	rand    sync.Mutex // guards fault
@@ -78,8 +79,8 @@ type simulation struct {
 	started []freshet.ID
 }
 
-// pause is what a host asked for, and since when the database knows it.
-type pause struct{ known, until time.Time }
+// pause is what a host asked for, in an answer that reached the database.
+type pause struct{ from, until time.Time }
 
 // simFeed is a feed that publishes at its own random times. Its faults come from its own generator, so that
 // the order of requests within an instant does not matter.
@@ -93,7 +94,7 @@ type simFeed struct {
 func newSimulation(t *testing.T, seed uint64) *simulation {
 	sim := &simulation{
 		t: t, w: newWorld(), st: openStore(t, freshet.DefaultSettings()), began: time.Now(),
-		fault: rand.New(rand.NewPCG(seed, 0)), pauses: map[string][]pause{}, read: map[freshet.ID]time.Time{},
+		asking: make(chan struct{}), fault: rand.New(rand.NewPCG(seed, 0)), pauses: map[string][]pause{}, read: map[freshet.ID]time.Time{},
 	}
 	for i := range simFeeds {
 		host := fmt.Sprintf("h%d.example", i%simHosts)
@@ -133,6 +134,10 @@ func (f *simFeed) document() (doc, etag string) {
 
 // answer answers a request, in the time of faults often badly.
 func (sim *simulation) answer(f *simFeed, r *http.Request) (*http.Response, error) {
+	select {
+	case sim.asking <- struct{}{}:
+	default:
+	}
 	sleep(r.Context(), time.Duration(f.rand.IntN(3000))*time.Millisecond)
 	doc, etag := f.document()
 	roll := f.rand.IntN(100)
@@ -247,7 +252,8 @@ func (sim *simulation) committed(polls []store.Poll, finished []store.Finished) 
 				sim.read[polls[i].Source] = time.Now()
 			}
 		case failure.CoolHost:
-			sim.pauses[f.Source.Host] = append(sim.pauses[f.Source.Host], pause{time.Now(), failure.RetryAfter})
+			answered := polls[i].Outcome.At.Add(polls[i].Outcome.Took)
+			sim.pauses[f.Source.Host] = append(sim.pauses[f.Source.Host], pause{answered, failure.RetryAfter})
 		}
 	}
 }
@@ -261,9 +267,14 @@ func (sim *simulation) run() {
 	p.Kick()
 	for sim.faulty() {
 		sim.rand.Lock()
-		what, wait := sim.fault.IntN(3), time.Duration(sim.fault.ExpFloat64()*float64(40*time.Minute))
+		what, wait, more := sim.fault.IntN(3), sim.fault.ExpFloat64()*40, sim.fault.IntN(3000)
 		sim.rand.Unlock()
-		time.Sleep(min(wait, time.Until(sim.began.Add(simFaulty))))
+		time.Sleep(min(time.Duration(wait*float64(time.Minute)), time.Until(sim.began.Add(simFaulty))))
+		select { // a process dies while it is asking, or just after
+		case <-sim.asking:
+		case <-time.After(simInterval):
+		}
+		time.Sleep(time.Duration(more) * time.Millisecond)
 		switch what {
 		case 0:
 			p.kill()
@@ -342,8 +353,8 @@ func (sim *simulation) checkRequests() {
 	}
 	for _, a := range sim.w.all() {
 		for _, p := range sim.pauses[a.host] {
-			if a.at.After(p.known) && a.at.Before(p.until.Truncate(time.Millisecond)) { // as the database keeps it
-				sim.t.Errorf("%s was asked %v after its host asked for a pause of %v", a.url, a.at.Sub(p.known), p.until.Sub(p.known))
+			if a.at.After(p.from) && a.at.Before(p.until.Truncate(time.Millisecond)) { // as the database keeps it
+				sim.t.Errorf("%s was asked %v after its host asked for a pause of %v", a.url, a.at.Sub(p.from), p.until.Sub(p.from))
 			}
 		}
 	}
