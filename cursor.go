@@ -26,6 +26,9 @@ type Cursor struct {
 	// DocumentHints are what the last document asked for. They hold while it is unchanged (F3).
 	DocumentHints *Hints `json:"document_hints,omitempty"`
 
+	// Document is what a source of type website or http gave last (E2, E3).
+	Document *Document `json:"document,omitempty"`
+
 	// Partial is what the last document lacked.
 	Partial string `json:"partial,omitempty"`
 }

@@ -17,7 +17,8 @@ const (
 type Failure struct {
 	Class Class
 	// Code is a short stable name for programs and metrics: "timeout", "http_404", "no_such_host", "refused_address",
-	// "connect", "tls", "too_large", "not_a_feed", "parse", "redirects", "encoding", "credential", "internal".
+	// "connect", "tls", "too_large", "not_a_feed", "not_a_page", "no_text",
+	// "no_match", "parse", "redirects", "encoding", "credential", "internal".
 	Code string
 	// Status is the HTTP status that was answered, 0 when none was.
 	Status int

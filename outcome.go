@@ -18,6 +18,8 @@ type Outcome struct {
 
 	ETag, LastModified, BodyHash string // of a wholly read body only (F4)
 
+	Document *Document // of types that are one document (E2, E3)
+
 	Title, SiteURL string        // what the document calls itself
 	MovedTo        string        // where a chain of permanent redirects led (F3)
 	Hints          Hints         // of the document

@@ -216,6 +216,7 @@ func (s *Source) observeSuccess(o *Outcome, p Policy) {
 		if hints := o.Hints; hints != (Hints{}) {
 			c.DocumentHints = &hints
 		}
+		c.Document = o.Document
 		c.NewestPublishedAt = newest(c.NewestPublishedAt, o.Posts)
 		if o.Title != "" {
 			s.FeedTitle = o.Title

@@ -24,7 +24,7 @@ type read func(t *turn, ctx context.Context, s freshet.Source) *freshet.Outcome
 
 // types is the table of source types: what is not in it cannot be read.
 var types = map[freshet.Type]read{
-	freshet.RSS: readRSS,
+	freshet.RSS: readRSS, freshet.Website: readWebsite, freshet.HTTP: readHTTP,
 }
 
 // Reader reads sources of all types. It may be used from many goroutines.
