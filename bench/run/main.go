@@ -89,7 +89,8 @@ type result struct {
 	Items       int     `json:"items"`
 	HostAtOnce  int     `json:"host_parallel_max"`
 	HostGapMin  float64 `json:"host_gap_min_ms"`
-	FirstPer    float64 `json:"first_cpu_s_per_1000_feeds"`
+	StoredPer   float64 `json:"first_cpu_s_per_1000_feeds"`            // until all items were stored
+	IndexedPer  float64 `json:"first_cpu_s_per_1000_feeds_searchable"` // until they could be searched too
 	UnchangePer float64 `json:"unchanged_cpu_s_per_1000_feeds"`
 
 	Wrong []string `json:"wrong"`
@@ -135,11 +136,12 @@ func (r *result) table() string {
 		fmt.Fprintf(&out, "GET %-24s median %5.1f ms, worst %5.1f ms, %d KB\n", read.Path, read.MedianMS, read.WorstMS, read.KB)
 	}
 	fmt.Fprintf(&out, "\nitems stored %d; requests to one host at once: at most %d\n", r.Items, r.HostAtOnce)
-	for _, goal := range []struct {
+	for _, goal := range []struct { // set for SQLite; for PostgreSQL they are for scale
 		name      string
 		got, most float64
 	}{
-		{"first ingest, CPU s per 1,000 feeds (SQLite)", r.FirstPer, 5},
+		{"first ingest, CPU s per 1,000 feeds", r.StoredPer, 5},
+		{"the same until all can be searched", r.IndexedPer, 5},
 		{"unchanged refresh, CPU s per 1,000 feeds", r.UnchangePer, 0.3},
 		{"peak memory, MB", r.PeakMB, 64},
 	} {

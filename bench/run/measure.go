@@ -169,8 +169,9 @@ func (b *bench) phases(ctx context.Context) error {
 	if err := b.countItems(ctx, "after tick", all+gained); err != nil {
 		return err
 	}
-	b.result.FirstPer = first.IdleCPU * 1000 / float64(b.feeds)
-	b.result.UnchangePer = unchanged.IdleCPU * 1000 / float64(b.feeds)
+	per := 1000 / float64(b.feeds)
+	b.result.StoredPer, b.result.IndexedPer = first.CPUSeconds*per, first.IdleCPU*per
+	b.result.UnchangePer = unchanged.IdleCPU * per
 	for _, path := range []string{"/", "/api/items", "/api/items?limit=1000", "/api/feeds"} {
 		if err := b.read(ctx, path); err != nil {
 			return err

@@ -51,7 +51,7 @@ func viewOf(w store.Watched, settings freshet.Settings, now time.Time) sourceVie
 		ID: s.ID, URL: s.URL, Title: s.Name(), Type: s.Type, Folder: s.Folder,
 		Enabled: s.Enabled, DisabledReason: s.DisabledReason, Status: s.Health(), ConsecutiveFailures: s.Failures,
 		LastPolledAt: timeOrNull(s.LastPollAt), LastSuccessAt: timeOrNull(s.LastSuccessAt), NextPollAt: timeOrNull(s.NextPollAt),
-		NextPollReason: s.Explain(settings.Policy(s), w.Host, now), Config: s.Config, Cursor: s.Cursor,
+		NextPollReason: s.Explain(settings.Policy(s), w.Host, now), Config: s.Config, Cursor: s.Cursor.Shown(),
 	}
 	if s.LastFailure != nil {
 		v.LastError = &s.LastFailure.Sentence
@@ -78,12 +78,35 @@ func printSource(w io.Writer, v sourceView) error {
 type sourceFlags struct {
 	title, folder string
 	cadence       float64
+	selector      string
+	ignore        []string
+	items         bool
 }
 
 func (f *sourceFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.title, "title", "", "name to show instead of the feed's own")
 	cmd.Flags().StringVar(&f.folder, "folder", "", "folder to file it under")
 	cmd.Flags().Float64Var(&f.cadence, "cadence", 0, "minutes between polls; 0 for the default")
+	cmd.Flags().StringVar(&f.selector, "selector", "", "CSS selector of what counts of a page")
+	cmd.Flags().StringArrayVar(&f.ignore, "ignore", nil, "what of a page does not count: a CSS selector, or /a regular expression/ for lines; may be repeated")
+	cmd.Flags().BoolVar(&f.items, "items", false, "a change is an item, for the type http")
+}
+
+// config returns a configuration with what was given changed.
+func (f *sourceFlags) config(c freshet.Config, given func(name string) bool) freshet.Config {
+	if given("cadence") {
+		c.Cadence = cadenceOf(f.cadence)
+	}
+	if given("selector") {
+		c.Selector = strings.TrimSpace(f.selector)
+	}
+	if given("ignore") {
+		c.Ignore = slices.DeleteFunc(f.ignore, func(rule string) bool { return rule == "" })
+	}
+	if given("items") {
+		c.Items = f.items
+	}
+	return c
 }
 
 // cadenceOf is the cadence for so many minutes, none for 0.
@@ -110,7 +133,7 @@ func sourcesAddCmd() *cobra.Command {
 			}
 			source := store.NewSource{
 				Type: freshet.Type(kind), URL: args[0], Title: flags.title, Folder: flags.folder,
-				Config: freshet.Config{Cadence: cadenceOf(flags.cadence)}, AtOnce: true,
+				Config: flags.config(freshet.Config{}, cmd.Flags().Changed), AtOnce: true,
 			}
 			return withStore(cmd, func(ctx context.Context, c *config, st *store.Store) error {
 				if source.Type == freshet.RSS && !asIs {
@@ -134,7 +157,7 @@ func sourcesAddCmd() *cobra.Command {
 		},
 	}
 	flags.add(cmd)
-	cmd.Flags().StringVar(&kind, "type", string(freshet.RSS), "what it is: rss for any feed")
+	cmd.Flags().StringVar(&kind, "type", string(freshet.RSS), "what it is: rss for any feed, website for a page's text, http for whether anything changed")
 	cmd.Flags().BoolVar(&asIs, "no-discover", false, "add the address as it is, without looking for a feed there")
 	jsonFlag(cmd, &asJSON)
 	return cmd
@@ -266,9 +289,7 @@ func sourcesEditCmd() *cobra.Command {
 					if given("folder") {
 						s.Folder = flags.folder
 					}
-					if given("cadence") {
-						s.Config.Cadence = cadenceOf(flags.cadence)
-					}
+					s.Config = flags.config(s.Config, given)
 					if given("retry") {
 						s.Config.Retry = freshet.Retry(retry)
 					}
