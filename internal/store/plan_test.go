@@ -110,7 +110,7 @@ func TestSearchPlanSQLite(t *testing.T) {
 		if sources != nil {
 			args = append(args, sources)
 		}
-		got := plan(t, s, matchesSQLite+visible(sources, "$9")+matchesSQLiteOrder, args...)
+		got := plan(t, s, matchesSQLite+visible(sources, "r.item_id", "$9")+matchesSQLiteOrder, args...)
 		if !regexp.MustCompile(`(?s)SCAN s VIRTUAL TABLE INDEX .*SEARCH r USING INTEGER PRIMARY KEY.*SEARCH i USING INTEGER PRIMARY KEY`).MatchString(got) ||
 			strings.Contains(got, "TEMP B-TREE FOR ORDER BY") {
 			t.Errorf("sources %v:\n%s", sources, got)
@@ -135,7 +135,7 @@ func TestSearchPlanPostgres(t *testing.T) {
 		settle(t, s)
 		last := riverStart.Add(riverSpan).UnixMilli()
 		hour := stretch{place{last, last, last}, last - time.Hour.Milliseconds()}
-		got := plan(t, s, matchesPostgres+visible(nil, "")+matchesPostgresOrder, tsQuery(parseSearch("every"))+hoursQuery(hour), hour.since, last, last, last, 201)
+		got := plan(t, s, matchesPostgres+visible(nil, "", "")+matchesPostgresOrder, tsQuery(parseSearch("every"))+hoursQuery(hour), hour.since, last, last, last, 201)
 		if !strings.Contains(got, "Bitmap Index Scan on search_doc") {
 			t.Errorf("one hour of a word that is everywhere:\n%s", got)
 		}

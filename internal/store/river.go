@@ -108,7 +108,7 @@ func (s *Store) placesOf(ctx context.Context, sources []freshet.ID, where stretc
 		return nil, err
 	}
 	var places []place
-	for part := range where.widening(newest, 1024*time.Hour) {
+	for part := range where.widening(newest, 15*time.Minute, 1024*time.Hour) {
 		places, err = all(ctx, s, placeColumns, placesOfSources, sources, part.since, part.published, part.ingested, part.id, limit)
 		if err != nil || len(places) == limit {
 			return places, err
@@ -155,14 +155,14 @@ func (q RiverQuery) stretch() stretch {
 	return where
 }
 
-// widening yields growing parts of the stretch from its newer end on: an hour, then four times as
-// much, up to most, and at last the whole. Nothing is newer than newest.
-func (w stretch) widening(newest int64, most time.Duration) iter.Seq[stretch] {
+// widening yields growing parts of the stretch from its newer end on: first, then four times as much, up
+// to most, and at last the whole. Nothing is newer than newest.
+func (w stretch) widening(newest int64, first, most time.Duration) iter.Seq[stretch] {
 	return func(yield func(stretch) bool) {
 		if newest < w.published {
 			w.place = place{newest, math.MaxInt64, math.MaxInt64}
 		}
-		for span := time.Hour; span <= most; span *= 4 {
+		for span := first; span <= most; span *= 4 {
 			part := stretch{w.place, w.published - span.Milliseconds()}
 			if part.since <= w.since {
 				break

@@ -449,7 +449,7 @@ func TestStretchWidens(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var since []int64
-			for part := range c.where.widening(c.newest, 16*time.Hour) {
+			for part := range c.where.widening(c.newest, time.Hour, 16*time.Hour) {
 				since = append(since, part.since)
 				if part.published > c.newest {
 					t.Errorf("a part goes up to %d, newest is %d", part.published, c.newest)

@@ -108,12 +108,13 @@ where r.item_id in ($1...) and s.search match $2 and r.place >= $3 and r.place <
 	return all(ctx, s, number, text, ids, ftsQuery(terms), firstRow(oldest), firstRow(newest)+1<<slots)
 }
 
-// visible is what a search may show: the river, or whatever the chosen sources carried.
-func visible(sources []freshet.ID, arg string) string {
+// visible is what a search may show: the river, or whatever the chosen sources carried. The latter
+// asks for the number of the item in a column, so that SQLite need not read the item first.
+func visible(sources []freshet.ID, item, arg string) string {
 	if len(sources) == 0 {
 		return "i.in_river = 1"
 	}
-	return "exists (select 1 from posts p where p.item_id = i.id and p.source_id in (" + arg + "...))"
+	return "exists (select 1 from posts p where p.item_id = " + item + " and p.source_id in (" + arg + "...))"
 }
 
 // searchPostgres widens a stretch of hours until it holds enough.
@@ -122,10 +123,10 @@ func (s *Store) searchPostgres(ctx context.Context, terms []term, sources []fres
 	if err != nil {
 		return nil, err
 	}
-	text := matchesPostgres + visible(sources, "$7") + matchesPostgresOrder
+	text := matchesPostgres + visible(sources, "i.id", "$7") + matchesPostgresOrder
 	query := tsQuery(terms)
 	var places []place
-	for part := range where.widening(newest, mostHours*time.Hour) {
+	for part := range where.widening(newest, time.Hour, mostHours*time.Hour) {
 		args := []any{query + hoursQuery(part), part.since, part.published, part.ingested, part.id, limit}
 		if len(sources) > 0 {
 			args = append(args, sources)
@@ -185,7 +186,7 @@ func floorDiv(a, b int64) int64 {
 // searchSQLite reads matches by row number, which is river order to the second; the texts of the last
 // second are read to the end and put in exact order.
 func (s *Store) searchSQLite(ctx context.Context, terms []term, sources []freshet.ID, where stretch, limit int) ([]place, error) {
-	text := matchesSQLite + visible(sources, "$9") + matchesSQLiteOrder
+	text := matchesSQLite + visible(sources, "r.item_id", "$9") + matchesSQLiteOrder
 	query := ftsQuery(terms)
 	read := func(first, last int64, limit int) ([]row, error) {
 		args := []any{query, first, last, where.since, where.published, where.ingested, where.id, limit}
