@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Selector is a CSS selector that chooses parts of a page (E2): names, ids, classes and attributes of
@@ -311,24 +313,45 @@ func unquoted(s string) string {
 	return s
 }
 
-// name reads a name; a backslash takes the character after it as it is.
+// name reads a name. A backslash takes the character after it as it is, or one by its number.
 func (p *selectorParser) name() string {
 	var b strings.Builder
-	i := 0
-	for ; i < len(p.rest); i++ {
-		c := p.rest[i]
-		if c == '\\' && i+1 < len(p.rest) {
-			i++
-			b.WriteByte(p.rest[i])
-			continue
+	for p.rest != "" {
+		switch c := p.rest[0]; {
+		case c == '\\' && len(p.rest) > 1:
+			b.WriteString(p.escaped())
+		case c >= 0x80, c == '-', c == '_', isAlphanumeric(c):
+			b.WriteByte(c)
+			p.rest = p.rest[1:]
+		default:
+			return b.String()
 		}
-		if c < 0x80 && c != '-' && c != '_' && !('0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z') {
-			break
-		}
-		b.WriteByte(c)
 	}
-	p.rest = p.rest[i:]
 	return b.String()
+}
+
+// escaped reads a backslash and what belongs to it (CSS Syntax Level 3, 4.3.7).
+func (p *selectorParser) escaped() string {
+	digits := 0
+	for digits < 6 && digits+1 < len(p.rest) && strings.IndexByte("0123456789abcdefABCDEF", p.rest[digits+1]) >= 0 {
+		digits++
+	}
+	if digits == 0 {
+		_, size := utf8.DecodeRuneInString(p.rest[1:])
+		char := p.rest[1 : 1+size]
+		p.rest = p.rest[1+size:]
+		return char
+	}
+	number, _ := strconv.ParseUint(p.rest[1:1+digits], 16, 32) // six digits fit
+	p.rest = p.rest[1+digits:]
+	if p.rest != "" && strings.IndexByte(spaces, p.rest[0]) >= 0 {
+		p.rest = p.rest[1:]
+	}
+	return string(rune(number))
+}
+
+func isAlphanumeric(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
 }
 
 // cutAt is what of s comes before any of the characters.

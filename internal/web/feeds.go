@@ -241,7 +241,7 @@ func (s *Server) feed(w *store.Watched, now time.Time) Feed {
 		Status: src.Health(), ConsecutiveFailures: src.Failures,
 		LastPolledAt: when(src.LastPollAt), LastSuccessAt: when(src.LastSuccessAt), NextPollAt: when(src.NextPollAt),
 		NextPollReason: src.Explain(s.Store.Settings().Policy(*src), w.Host, now),
-		Config:         src.Config, Cursor: src.Cursor, CreatedAt: utc(src.CreatedAt), UpdatedAt: utc(src.UpdatedAt),
+		Config:         src.Config, Cursor: src.Cursor.Shown(), CreatedAt: utc(src.CreatedAt), UpdatedAt: utc(src.UpdatedAt),
 	}
 	if failure := src.LastFailure; failure != nil {
 		f.LastError, f.ErrorClass = &failure.Sentence, &failure.Class

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"reflect"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -58,6 +59,9 @@ type configInput struct {
 	Retry             optional[freshet.Retry] `json:"retry,omitzero" enum:"ladder,exponential" doc:"How the wait grows while it fails."`
 	SkipHistory       optional[bool]          `json:"skip_history,omitzero" doc:"The first poll stores nothing older than the source."`
 	MaxArticleAgeDays optional[float64]       `json:"max_article_age_days,omitzero"`
+	Selector          optional[string]        `json:"selector,omitzero" example:"main .prices" doc:"CSS selector of what counts of a page (type website)."`
+	Ignore            optional[[]string]      `json:"ignore,omitzero" doc:"What of a page does not count: CSS selectors, or regular expressions for lines between slashes (type website)."`
+	Items             optional[bool]          `json:"items,omitzero" doc:"A change is an item (type http)."`
 }
 
 type cadenceInput struct {
@@ -77,5 +81,8 @@ func (c configInput) apply(config freshet.Config) (freshet.Config, error) {
 	config.Retry = c.Retry.or(config.Retry)
 	config.SkipHistory = c.SkipHistory.pointer(config.SkipHistory)
 	config.MaxArticleAgeDays = c.MaxArticleAgeDays.pointer(config.MaxArticleAgeDays)
+	config.Selector = strings.TrimSpace(c.Selector.or(config.Selector))
+	config.Ignore = c.Ignore.or(config.Ignore)
+	config.Items = c.Items.or(config.Items)
 	return config, config.Check()
 }
