@@ -76,14 +76,15 @@ lines:
 	return strings.Join(kept, "\n")
 }
 
-// outermost returns the elements that a selector chooses, without those that lie in another.
+// outermost returns the elements that a selector chooses of those that are seen, without those that lie in
+// another.
 func outermost(doc *html.Node, s *freshet.Selector) []*html.Node {
 	var found []*html.Node
 	var walk func(parent *html.Node, above, own freshet.Matches)
 	walk = func(parent *html.Node, above, own freshet.Matches) {
 		around := freshet.Around{Above: above | own, Parent: own}
 		for n := parent.FirstChild; n != nil; n = n.NextSibling {
-			if n.Type != html.ElementNode {
+			if n.Type != html.ElementNode || isUnseen(n) {
 				continue
 			}
 			m, chosen := s.Match(element{n}, around)
