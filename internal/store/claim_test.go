@@ -119,6 +119,23 @@ func testKilledPoll(t *testing.T, w *world) {
 	w.equal("claimed after the interval", len(w.claim()), 2)
 }
 
+func testGiveBack(t *testing.T, w *world) {
+	a, b := w.add("https://a.example/1"), w.add("https://b.example/1")
+	until := w.now.Add(2 * time.Hour)
+	w.fails(w.add("https://b.example/2").ID, freshet.Failure{Class: freshet.Transient, Status: 503, CoolHost: true, RetryAfter: until})
+	w.must(w.GiveBack(bg, []Poll{{Source: b.ID, Seq: w.source(b.ID).Seq}}, w.now))
+	w.equal("the next poll of a paused host's source", w.source(b.ID).NextPollAt, until)
+
+	claimed := w.claim()
+	w.equal("claimed", len(claimed), 1)
+	again := w.now.Add(5 * time.Second)
+	w.must(w.GiveBack(bg, []Poll{{Source: a.ID, Seq: claimed[0].Source.Seq - 1}}, again))
+	w.equal("the next poll after a claim that is another's was given back", w.source(a.ID).NextPollAt, claimed[0].Source.NextPollAt)
+	w.must(w.GiveBack(bg, []Poll{{Source: a.ID, Seq: claimed[0].Source.Seq}}, again))
+	w.now = again
+	w.equal("claimed again", len(w.claim()), 1)
+}
+
 func testStale(t *testing.T, w *world) {
 	src := w.add("https://a.example/feed")
 	outcome := func() *freshet.Outcome {

@@ -197,14 +197,6 @@ func (o optional) Scan(v any) error {
 	return nil
 }
 
-// none is an id as a column that may be null.
-func none(id freshet.ID) any {
-	if id == 0 {
-		return nil
-	}
-	return id
-}
-
 // document reads a column that holds a JSON document; null and {} leave the value as it is.
 type document struct{ v any }
 

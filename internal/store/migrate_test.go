@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
@@ -185,4 +186,45 @@ func TestMemoryInABubble(t *testing.T) {
 		w.equal("items", len(w.river()), 1)
 		w.equal("health", fmt.Sprint(w.source(src.ID).Health()), "healthy")
 	})
+}
+
+func testAgain(t *testing.T, w *world) {
+	tries := 0
+	w.must(w.write(bg, func(ctx context.Context, tx *tx) error {
+		tries++
+		if _, err := tx.exec(ctx, "update counters set value = value + 1 where name = 'lease'"); err != nil {
+			return err
+		}
+		switch tries {
+		case 1:
+			return errAgain
+		case 2: // an id that another process made in the same millisecond
+			_, err := tx.exec(ctx, "insert into counters (name, value) values ('lease', 0)")
+			return err
+		}
+		return nil
+	}))
+	w.equal("tries", tries, 3)
+	w.equal("what they left", w.count("select value from counters where name = 'lease'"), 1)
+	err := w.write(bg, func(context.Context, *tx) error { tries++; return errAgain })
+	w.is(err, errAgain)
+	w.equal("tries in vain", tries, 3+attempts)
+}
+
+func testRolledBack(t *testing.T, w *world) {
+	change := func(ctx context.Context, tx *tx) {
+		_, err := tx.exec(ctx, "update counters set value = 7 where name = 'lease'")
+		w.must(err)
+	}
+	refusal := errors.New("no")
+	w.is(w.write(bg, func(ctx context.Context, tx *tx) error { change(ctx, tx); return refusal }), refusal)
+	func() {
+		defer func() { recover() }()
+		w.must(w.write(bg, func(ctx context.Context, tx *tx) error { change(ctx, tx); panic("mid-way") }))
+	}()
+	w.equal("the counter", w.count("select value from counters where name = 'lease'"), 0)
+	ended, cancel := context.WithCancel(bg)
+	cancel()
+	w.must(w.write(ended, func(ctx context.Context, tx *tx) error { change(ctx, tx); return nil })) // a write outlives who asked for it
+	w.equal("the counter after a write whose caller is gone", w.count("select value from counters where name = 'lease'"), 7)
 }

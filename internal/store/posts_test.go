@@ -311,6 +311,19 @@ func testRetentionRemembered(t *testing.T, w *world) {
 	w.equal("items", w.count("select count(*) from items"), 0)
 }
 
+func testWindowLost(t *testing.T, w *world) {
+	src := w.add("https://a.example/feed")
+	w.read(src.ID, article("same", w.now), article("changed", w.now))
+	_, err := w.writer.Exec("delete from seen")
+	w.must(err)
+	changed := article("changed", w.now)
+	changed.Title, changed.Text = "Changed", "since"
+	f := w.read(src.ID, article("same", w.now), changed, article("new", w.now))
+	w.equal("new and edited", []int{f.New, f.NewItems, f.Edited}, []int{1, 1, 1})
+	w.equal("items and posts", []int{w.count("select count(*) from items"), w.count("select count(*) from posts")}, []int{3, 3})
+	w.equal("the river", slices.Contains(titles(w.river()), "Changed"), true)
+}
+
 func testValidators(t *testing.T, w *world) {
 	src := w.add("https://a.example/feed")
 	etag, modified := "W/\"\xe9<&\x7f\u2028\"", "Mon, 01 Jan 2026 \xff"

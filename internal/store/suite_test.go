@@ -40,6 +40,7 @@ func suite(t *testing.T, engine string) {
 		{"a hidden item joins the river with a source of the river", testHidden},
 		{"A2 removing a feed keeps its items", testRemoveKeepsItems},
 		{"D7a what retention took does not come back", testRetentionRemembered},
+		{"a source whose window is lost does not give twice", testWindowLost},
 		{"F2 validators go back byte for byte", testValidators},
 		{"F3 a source moves", testMove},
 		{"F3 a source moves onto another", testMoveMerges},
@@ -51,6 +52,7 @@ func suite(t *testing.T, engine string) {
 		{"claims leave out busy hosts and other shards", testClaimChooses},
 		{"a backlog is handed out oldest first, whole", testBacklog},
 		{"a poll that was killed is tried again", testKilledPoll},
+		{"a claim that was not asked is given back", testGiveBack},
 		{"an outcome that is late is refused", testStale},
 		{"S4 first polls are spread once", testSpread},
 		{"S5 what is overdue is spread", testSpreadOverdue},
@@ -64,6 +66,9 @@ func suite(t *testing.T, engine string) {
 		{"a refresh takes over what another waits for", testRefreshTakesOver},
 		{"a refresh goes on without what is disabled or removed", testRefreshLeft},
 		{"a refresh leaves a paused host alone", testRefreshPutOff},
+
+		{"a transaction that met another runs again", testAgain},
+		{"a transaction that fails leaves nothing", testRolledBack},
 
 		{"events are numbered in the order of commits", testEvents},
 		{"events under rivals have no gaps", testEventRivals},

@@ -43,7 +43,7 @@ func (s *Store) write(ctx context.Context, fn func(ctx context.Context, t *tx) e
 			return err
 		}
 		s.log.Debug("transaction is tried again", "try", try+1, "err", err)
-		time.Sleep(time.Duration(s.random() * float64(time.Millisecond) * float64(int(1)<<try)))
+		time.Sleep(time.Duration(s.random() * float64(time.Millisecond) * float64(int(1)<<min(try, 6))))
 	}
 	return fmt.Errorf("%d tries: %w", attempts, err)
 }
