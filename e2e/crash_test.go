@@ -12,6 +12,7 @@ func TestKilledDuringRefresh(t *testing.T) {
 	const feeds, perFeed = 120, 10
 	databases(t, func(t *testing.T, env []string) {
 		f := startFarm(t, "-feeds", "120", "-hosts", "30", "-items", "10", "-etag", "-latency", "lognormal:15ms")
+		env = append(env, "FRESHET_MIN_INTERVAL=1s", "FRESHET_INTERVAL=5s") // what a kill left open is tried again after so long
 		s := serve(t, env...)
 		if added := s.importFrom(t, f); added != feeds {
 			t.Fatalf("%d feeds were added, want %d", added, feeds)
@@ -41,6 +42,7 @@ func TestTwoInstancesOnPostgres(t *testing.T) {
 	const feeds, perFeed = 400, 5
 	env := postgres(t)
 	f := startFarm(t, "-feeds", "400", "-hosts", "100", "-items", "5", "-etag", "-latency", "lognormal:30ms")
+	env = append(env, "FRESHET_INTERVAL=24h") // so that nothing but the refresh asks
 	a, b := serve(t, env...), serve(t, env...)
 	a.importFrom(t, f)
 

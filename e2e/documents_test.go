@@ -17,7 +17,7 @@ import (
 type document struct {
 	Path        string
 	ContentType string `json:"content_type"`
-	entries     int // that retention leaves
+	entries     int    // that retention leaves
 }
 
 // Thousands of real, odd and broken documents, subscribed to at once: none brings the program down;
