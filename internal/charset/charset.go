@@ -70,7 +70,10 @@ func eightBit(doc []byte, labels [2]string) ([]byte, string, error) {
 			return dropNUL(text), enc.name, nil
 		}
 	}
-	if valid || mostlyUTF8(doc) {
+	switch {
+	case valid:
+		return dropNUL(doc), "utf-8", nil
+	case mostlyUTF8(doc):
 		return dropNUL(repair(doc)), "utf-8", nil
 	}
 	if len(declared) > 0 && !declared[0].multibyte {
@@ -149,7 +152,10 @@ func (n named) hides(doc []byte) bool {
 
 // hasEscapes reports the escapes to JIS X 0208 that ISO-2022-JP consists of, declared or not.
 func hasEscapes(doc []byte) bool {
-	return bytes.Contains(doc, []byte("\x1b$B")) || bytes.Contains(doc, []byte("\x1b$@"))
+	if i := bytes.IndexByte(doc, 0x1b); i >= 0 {
+		return bytes.Contains(doc[i:], []byte("\x1b$B")) || bytes.Contains(doc[i:], []byte("\x1b$@"))
+	}
+	return false
 }
 
 // isBinary reports whether the beginning of a document is full of control characters.

@@ -62,13 +62,25 @@ func guess(doc []byte) (enc named, ok bool) {
 	return enc, ok
 }
 
-// sample is the part of a document that shows its encoding.
+// sample is the part of a document that shows its encoding. Of ASCII, which does not, no more is kept than a character of
+// several bytes may hold.
 func sample(doc []byte) []byte {
 	first := bytes.IndexFunc(doc, func(r rune) bool { return r >= utf8.RuneSelf })
 	if first < 0 {
 		return nil
 	}
-	return doc[first:min(len(doc), first+sampleBytes)]
+	doc = doc[first:min(len(doc), first+sampleBytes)]
+	text := make([]byte, 0, len(doc))
+	ascii := 0
+	for _, c := range doc {
+		if ascii++; c >= utf8.RuneSelf {
+			ascii = 0
+		}
+		if ascii <= 2 {
+			text = append(text, c)
+		}
+	}
+	return text
 }
 
 // score is the share of frequent characters among those beyond ASCII, 0 if more than a few bytes have no meaning.

@@ -67,8 +67,10 @@ func endTagLength(b, name []byte) int {
 	return 0
 }
 
-// equalFold is bytes.EqualFold, quicker for names that are equal.
-func equalFold(a, b []byte) bool { return bytes.Equal(a, b) || bytes.EqualFold(a, b) }
+// equalFold is bytes.EqualFold for names of ASCII, quicker.
+func equalFold(a, b []byte) bool {
+	return len(a) == len(b) && (bytes.Equal(a, b) || bytes.EqualFold(a, b))
+}
 
 // contentEnd is the offset where the content of the element ends, and whether its end tag is there. An
 // element that has no end tag before its entry ends, ends early, see earlyEnd.

@@ -56,7 +56,7 @@ func (c *converter) body(dst []byte, v value) []byte {
 	start := len(dst)
 	if v.form == formHTML && v.escaped && !v.base64 && c.entities == nil {
 		dst = plain.Unescape(dst, bytes.TrimSpace(v.b))
-		if b := dst[start:]; firstOdd(b) == len(b) || isClean(b) && len(repaired(b)) == len(b) {
+		if b := dst[start+firstOdd(dst[start:]):]; isClean(b) && len(repaired(b)) == len(b) {
 			return c.bounded(dst, start)
 		}
 		dst = dst[:start]
@@ -150,9 +150,8 @@ func isClean(b []byte) bool { return firstControl(b) == len(b) && indexC1(b) == 
 
 // appendClean appends b without control characters other than white space.
 func appendClean(dst, b []byte) []byte {
-	if firstOdd(b) == len(b) {
-		return append(dst, b...)
-	}
+	i := firstOdd(b)
+	dst, b = append(dst, b[:i]...), b[i:]
 	if indexC1(b) < len(b) {
 		b = appendWindows1252(nil, b)
 	}
