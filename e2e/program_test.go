@@ -39,6 +39,7 @@ func TestMain(m *testing.M) {
 	code := 1
 	if err := build.Run(); err == nil {
 		code = m.Run()
+		closeChromium()
 	}
 	os.RemoveAll(dir)
 	os.Exit(code)

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -102,6 +103,7 @@ var pageFuncs = template.FuncMap{
 	"iso":     func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"stamp":   func(t time.Time) string { return t.UTC().Format("Monday 2 January 2006, 15:04 UTC") },
 	"asset":   assetURL,
+	"modules": modules,
 	"plural":  plural,
 	"span":    freshet.Span,
 	"webLink": freshet.WebLink,
@@ -164,47 +166,52 @@ func plural(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// assets are the files of static/ by name, each with a hash of its bytes, under which browsers may
-// keep it for ever.
-var assets = loadAssets()
+// assets are the files of static/ by name; their version is a hash of them all. It is part of their
+// address, under which browsers may keep them for ever and modules find one another.
+var assets, assetVersion = loadAssets()
 
-type asset struct {
-	body []byte
-	hash string
-}
-
-func loadAssets() map[string]asset {
-	files, err := fs.ReadDir(embedded, "static")
+func loadAssets() (files map[string][]byte, version string) {
+	list, err := fs.ReadDir(embedded, "static")
 	if err != nil {
 		panic(err) // embedded at build time
 	}
-	all := map[string]asset{}
-	for _, f := range files {
+	files, sum := map[string][]byte{}, sha256.New()
+	for _, f := range list {
 		body, err := embedded.ReadFile("static/" + f.Name())
 		if err != nil {
 			panic(err)
 		}
-		sum := sha256.Sum256(body)
-		all[f.Name()] = asset{body, hex.EncodeToString(sum[:6])}
+		files[f.Name()] = body
+		sum.Write(body)
 	}
-	return all
+	return files, hex.EncodeToString(sum.Sum(nil)[:6])
 }
 
-func assetURL(name string) string { return "/static/" + name + "?v=" + assets[name].hash }
+func assetURL(name string) string { return "/static/" + assetVersion + "/" + name }
+
+// modules are the scripts that the first one needs, for browsers to fetch at once.
+func modules() []string {
+	var names []string
+	for name := range assets {
+		if strings.HasSuffix(name, ".js") && name != "freshet.js" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
 
 // staticFile answers with an embedded file.
 func (s *Server) staticFile(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("name")
-	a, ok := assets[name]
+	body, ok := assets[name]
 	if !ok {
 		return freshet.ErrNotFound
 	}
-	w.Header().Set("Cache-Control", "public, max-age=300")
-	if r.URL.Query().Get("v") == a.hash {
+	if r.PathValue("version") == assetVersion {
 		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	}
-	w.Header().Set("ETag", `"`+a.hash+`"`)
-	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(a.body))
+	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(body))
 	return nil
 }
 

@@ -18,6 +18,7 @@ type riverPage struct {
 	Filter  riverFilter
 	Days    []day
 	Count   int
+	Older   bool   // begins at a cursor: what is new does not belong here
 	NextURL string // the next page; "" at the end
 	Sources int    // how many sources there are at all
 	Choices []choice
@@ -76,7 +77,7 @@ func (s *Server) showRiver(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	page.Count = len(result.Items)
+	page.Count, page.Older = len(result.Items), query.After != freshet.Place{}
 	page.Days = byDay(result.Items)
 	if result.More {
 		q := r.URL.Query()
@@ -200,5 +201,10 @@ func (s *Server) showItem(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return render(w, http.StatusOK, "item", itemPage{layout: l, Item: detail, Text: strings.Split(detail.Body, "\n")})
+	return render(w, http.StatusOK, "item", itemPage{layout: l, Item: detail, Text: paragraphs(detail.Body)})
+}
+
+// paragraphs are the lines of a text that say something.
+func paragraphs(text string) []string {
+	return slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool { return strings.TrimSpace(line) == "" })
 }

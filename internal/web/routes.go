@@ -44,7 +44,7 @@ func (s *Server) routes() error {
 	s.mux.Handle("GET /sources/{id}", s.page(s.showSource))
 	s.mux.Handle("POST /sources/{id}/{do}", s.page(s.changeSource))
 	s.mux.Handle("POST /refresh", s.page(s.refreshRiver))
-	s.mux.Handle("GET /static/{name}", s.page(s.staticFile))
+	s.mux.Handle("GET /static/{version}/{name}", s.page(s.staticFile))
 	s.mux.Handle("GET /login", s.page(s.loginForm))
 	s.mux.Handle("POST /login", s.page(s.login))
 	s.mux.Handle("POST /logout", s.page(s.logout))
