@@ -61,6 +61,9 @@ func retain(t *testing.T, st *store.Store) {
 
 // A month of polling: failures and recovery, pauses, a move, a farewell, retention, restarts.
 func TestLifeCycleOfAMonth(t *testing.T) {
+	if underRace {
+		t.Skip("a month takes minutes under the race detector; a day and the simulation run under it")
+	}
 	settings := freshet.DefaultSettings()
 	settings.Interval = 2 * time.Hour
 	w := newWorld()

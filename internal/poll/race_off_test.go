@@ -2,5 +2,8 @@
 
 package poll
 
-// simDefaultSeeds is how many simulations run when FRESHET_SIM_SEEDS does not say.
-const simDefaultSeeds = 20
+// underRace says whether the race detector watches: it makes the database dozens of times slower.
+const (
+	underRace       = false
+	simDefaultSeeds = 20 // when FRESHET_SIM_SEEDS does not say
+)

@@ -640,12 +640,12 @@ func TestSpreadAfterASuspend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := &stuck{Store: openStore(t, freshet.DefaultSettings())}
 		running(t, New(st, newWorld().reader(), calm(freshet.DefaultSettings())))
-		time.Sleep(time.Hour)
+		time.Sleep(90 * time.Minute)
 		if n := st.spread.Load(); n != 1 {
 			t.Fatalf("spread %d times before the suspend, want once at the start", n)
 		}
-		st.sleep.Store(int64(time.Hour))
-		time.Sleep(2 * time.Hour)
+		st.sleep.Store(int64(2 * time.Hour))
+		time.Sleep(5 * time.Hour)
 		if n := st.spread.Load(); n != 2 {
 			t.Errorf("spread %d times, want once more after the suspend", n)
 		}
