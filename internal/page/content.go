@@ -25,6 +25,11 @@ func mainText(doc *html.Node, base *url.URL) string {
 	if view := readerView(doc, base); view != "" {
 		return view
 	}
+	return simpleText(doc)
+}
+
+// simpleText is what the words of E2 ask for: the longest article element, else the largest block of text.
+func simpleText(doc *html.Node) string {
 	var s survey
 	all := s.node(doc)
 	switch {

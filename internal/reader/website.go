@@ -71,7 +71,7 @@ func readPage(o *freshet.Outcome, a *page.Article, s freshet.Source, size int) {
 		}
 		if kept := last.Kept(); kept != "" && last.Rules == d.Rules {
 			if changes := page.Changes(kept, a.Text); changes != "" {
-				post.Text = changed + changes + "\n\n" + a.Text
+				post.Text = "Changed since the last version:\n" + changes + "\nNow it reads:\n" + a.Text
 			}
 		}
 	}
@@ -79,9 +79,6 @@ func readPage(o *freshet.Outcome, a *page.Article, s freshet.Source, size int) {
 	freshet.Identify(o.Posts, s.ID, s.Host)
 	o.Posts[0].Hash = hash // what changed is shown with the content, but is no part of it (E7)
 }
-
-// changed leads the text of a later version.
-const changed = "Changed since the last version:\n"
 
 func lastFetch(c freshet.Cursor) time.Time {
 	if c.LastFetchAt == nil {

@@ -115,7 +115,7 @@ func TestWebsite(t *testing.T) {
 		p := stored[0]
 		want := "Changed since the last version:\n" +
 			"- A day ticket for adults costs 5 €, for children and students half of that, and nothing for those under six years.\n" +
-			"+ A day ticket for adults costs 6 €, for children and students half of that, and nothing for those under six years.\n\nThe pool is open"
+			"+ A day ticket for adults costs 6 €, for children and students half of that, and nothing for those under six years.\nNow it reads:\nThe pool is open"
 		if !strings.HasPrefix(p.Text, want) {
 			t.Errorf("text = %q", p.Text)
 		}
@@ -256,7 +256,7 @@ func TestWebsitePlainText(t *testing.T) {
 	w := watch(t, freshet.Website, "https://pool.example/rules.txt", freshet.Config{})
 	w.poll(serveAs("No diving.\n\n  No   <running>.\n", "text/plain"))
 	stored := w.poll(serveAs("No diving.\n\n  No   <running>.\nNo singing.\n", "text/plain"))
-	if len(stored) != 1 || stored[0].Text != "Changed since the last version:\n+ No singing.\n\nNo diving.\nNo <running>.\nNo singing." || stored[0].Title != "rules.txt" {
+	if len(stored) != 1 || stored[0].Text != "Changed since the last version:\n+ No singing.\nNow it reads:\nNo diving.\nNo <running>.\nNo singing." || stored[0].Title != "rules.txt" {
 		t.Errorf("stored %+v", stored)
 	}
 }
