@@ -120,7 +120,7 @@ create index posts_item on posts (item_id);
 -- Full text, indexed behind the polls: pending names the items whose text is not in the index yet.
 -- A text also holds the hour it was published as a word, so that a search reads the newest hours first.
 create table search (item_id bigint primary key references items (id) on delete cascade, doc tsvector not null);
-create index search_doc on search using gin (doc);
+create index search_doc on search using gin (doc) with (gin_pending_list_limit = 512); -- what a search reads one by one
 create table search_pending (item_id bigint primary key references items (id) on delete cascade);
 
 -- A refresh is carried out by whoever polls its sources; whole ones asked for every source.
