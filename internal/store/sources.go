@@ -76,6 +76,16 @@ func (s *Store) FindSource(ctx context.Context, urlOrID string) (Watched, error)
 	return w, nil
 }
 
+// CountSources returns how many sources show in the river, and is cheap with thousands of them.
+func (s *Store) CountSources(ctx context.Context) (int, error) {
+	n, _, err := one(ctx, s, func(n *int) []any { return []any{n} },
+		"select count(*) from sources where in_river = 1 and removed_at is null")
+	if err != nil {
+		return 0, fmt.Errorf("count sources: %w", err)
+	}
+	return n, nil
+}
+
 // SourceFilter chooses sources. Those that show in the river are always meant.
 type SourceFilter struct {
 	Hidden  bool         // those that only a workflow or a briefing asked for, too (W2)

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -23,6 +24,8 @@ type riverPage struct {
 	Sources int    // how many sources there are at all
 	Choices []choice
 	Wrong   map[string]string // field of the filter -> what is wrong with it
+	Feeds   []feedLink        // the same view as a feed
+	OPML    string            // the sources of the view as a list
 }
 
 // riverFilter is the filter as the form shows it.
@@ -62,12 +65,9 @@ func (s *Server) showRiver(w http.ResponseWriter, r *http.Request) error {
 	}
 	page := riverPage{layout: l, Wrong: map[string]string{}}
 	query := page.readFilter(r.URL.Query())
-	sources, err := s.Store.Sources(r.Context(), store.SourceFilter{})
-	if err != nil {
+	if err := page.offer(r.Context(), s.Store); err != nil {
 		return err
 	}
-	page.Sources = len(sources)
-	page.offer(sources)
 	status := http.StatusOK
 	if len(page.Wrong) > 0 {
 		status = http.StatusUnprocessableEntity
@@ -120,17 +120,27 @@ func (p *riverPage) readFilter(q url.Values) store.RiverQuery {
 	return query
 }
 
-// offer fills the sources that the filter lists: the chosen ones always.
-func (p *riverPage) offer(sources []store.Watched) {
+// offer fills the sources that the filter lists: all while they are few, the chosen ones always.
+func (p *riverPage) offer(ctx context.Context, st *store.Store) (err error) {
+	if p.Sources, err = st.CountSources(ctx); err != nil {
+		return err
+	}
+	var filter store.SourceFilter
+	if p.Sources > mostOffer {
+		if len(p.Filter.Feeds) == 0 {
+			return nil
+		}
+		filter.IDs = p.Filter.Feeds
+	}
+	sources, err := st.Sources(ctx, filter)
 	for _, w := range sources {
 		chosen := slices.Contains(p.Filter.Feeds, w.Source.ID)
 		if chosen {
 			p.Filter.Names = append(p.Filter.Names, w.Source.Name())
 		}
-		if chosen || len(sources) <= mostOffer {
-			p.Choices = append(p.Choices, choice{ID: w.Source.ID, Name: w.Source.Name(), Chosen: chosen})
-		}
+		p.Choices = append(p.Choices, choice{ID: w.Source.ID, Name: w.Source.Name(), Chosen: chosen})
 	}
+	return err
 }
 
 var errDate = errors.New("Write a date as 2026-12-31.")
