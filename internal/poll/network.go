@@ -176,7 +176,7 @@ func (r *run) probe(ctx context.Context, shards []int) time.Duration {
 	}
 	claimed, err := r.store.Claim(ctx, store.ClaimRequest{Shards: shards, Busy: r.turns.busy(), Limit: 1}, now)
 	if err != nil {
-		return r.troubled(ctx, "claim a source to try", err)
+		return r.troubled(ctx, err)
 	}
 	for _, w := range claimed {
 		r.start(ctx, &visit{host: w.Host, sources: []freshet.Source{w.Source}, probing: true, again: probeAgain})

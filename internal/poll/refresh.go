@@ -34,9 +34,10 @@ func (r *run) lookForRefresh(ctx context.Context, shards []int) time.Duration {
 	r.turns.setHungry(true)
 	if len(shards) > 0 {
 		if _, err := r.claim(ctx, shards); err != nil {
-			return r.troubled(ctx, "look for what waits for the refresh", err)
+			return r.troubled(ctx, err)
 		}
 	}
+	r.recovered()
 	refresh, err := r.store.Refresh(ctx, r.refresh)
 	if ctx.Err() == nil && (err != nil || !refresh.Running()) {
 		r.finished(err)

@@ -11,6 +11,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -143,6 +144,7 @@ type run struct {
 	recorder *recorder
 	workers  sync.WaitGroup // visits and the keeper of leases
 	looked   time.Time      // when the loop last looked for due sources
+	unwell   time.Time      // since when the database does not answer the loop
 	planned  atomic.Int64   // when it means to look again, in Unix nanoseconds
 
 	requests, records context.Context // outlive the run's context, by the grace and by the last commit
@@ -206,6 +208,7 @@ func (r *run) loop(ctx context.Context) {
 		case <-r.kicked:
 		case <-r.turns.freed:
 		}
+		r.planned.Store(math.MaxInt64) // what is recorded meanwhile may be missed by this look
 		wait := r.look(ctx)
 		r.planned.Store(time.Now().Add(wait).UnixNano())
 		timer.Reset(wait)
@@ -240,8 +243,9 @@ func (r *run) lookForDue(ctx context.Context, shards []int) time.Duration {
 		}
 	}
 	if err != nil {
-		return r.troubled(ctx, "look for due sources", err)
+		return r.troubled(ctx, err)
 	}
+	r.recovered()
 	more = more || wait <= 0
 	r.turns.setHungry(more)
 	if more { // the end of a visit wakes us; this is for what is hidden behind a host in a long delay
@@ -259,12 +263,20 @@ func (r *run) untilDue(ctx context.Context, shards []int) (time.Duration, error)
 	return min(r.o.Tick, time.Until(next)), nil
 }
 
-// troubled says that the database refused something; at the next look it may be well again.
-func (r *run) troubled(ctx context.Context, what string, err error) time.Duration {
-	if ctx.Err() == nil {
-		r.log.Warn("[Polling] the database does not answer; trying again", "doing", what, "err", err)
+// troubled says, once, that the database refused something; at the next look it may be well again.
+func (r *run) troubled(ctx context.Context, err error) time.Duration {
+	if r.unwell.IsZero() && ctx.Err() == nil {
+		r.unwell = time.Now()
+		r.log.Warn("[Polling] the database does not say what is due; asking again until it does", "err", err)
 	}
 	return min(r.o.Tick, 5*time.Second)
+}
+
+func (r *run) recovered() {
+	if !r.unwell.IsZero() {
+		r.log.Info("[Polling] the database says again what is due", "after", time.Since(r.unwell).Round(time.Second))
+		r.unwell = time.Time{}
+	}
 }
 
 // claim starts visits while there is room and something is due. It says whether there may be more.

@@ -475,6 +475,13 @@ func (d dying) Claim(ctx context.Context, r store.ClaimRequest, now time.Time) (
 	return d.Store.Claim(ctx, r, now)
 }
 
+func (d dying) NextDue(ctx context.Context, shards []int) (time.Time, error) {
+	if d.dead.Load() {
+		return time.Time{}, errDead
+	}
+	return d.Store.NextDue(ctx, shards)
+}
+
 func (d dying) FinishPolls(ctx context.Context, polls []store.Poll, now time.Time) ([]store.Finished, error) {
 	if d.dead.Load() {
 		return nil, errDead
@@ -706,7 +713,8 @@ func TestDatabaseRecovers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, st := newWorld(), openStore(t, freshet.DefaultSettings())
 		var locked atomic.Bool
-		s := New(dying{Store: st, dead: &locked}, w.reader(), calm(st.Settings()))
+		var log logbook
+		s := New(dying{Store: st, dead: &locked}, w.reader(), logged(Options{Settings: st.Settings()}, log.logger(slog.LevelInfo)))
 		serve(t, s)
 		const hosts = 10
 		for i := range hosts {
@@ -722,6 +730,11 @@ func TestDatabaseRecovers(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		if got := titles(t, st); len(got) != hosts {
 			t.Errorf("%d items, want %d", len(got), hosts)
+		}
+		for _, said := range []string{"does not say what is due", "outcomes could not be recorded", "leases could not be renewed", "recorded again"} {
+			if n := strings.Count(log.String(), said); n != 1 {
+				t.Errorf("%q is said %d times:\n%s", said, n, log.String())
+			}
 		}
 		if w.count() != hosts {
 			t.Errorf("%d requests, want %d: what was read was asked for again", w.count(), hosts)
