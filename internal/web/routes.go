@@ -6,6 +6,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"freshet/internal/syndicate"
 )
 
 // routes is the one list of what the server answers.
@@ -37,6 +39,10 @@ func (s *Server) routes() error {
 	s.mux.Handle("GET /metrics", s.Metrics)
 
 	s.mux.Handle("GET /{$}", s.page(s.showRiver))
+	for suffix := range syndicate.Formats {
+		s.mux.Handle("GET /river."+suffix, zipped(s.feedOf(suffix)))
+	}
+	s.plain("GET /river.opml", s.listOf)
 	s.mux.Handle("GET /items/{id}", s.page(s.showItem))
 	s.mux.Handle("GET /sources", s.page(s.showSources))
 	s.mux.Handle("POST /sources", s.page(s.addSource))
