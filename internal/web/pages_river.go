@@ -65,6 +65,7 @@ func (s *Server) showRiver(w http.ResponseWriter, r *http.Request) error {
 	}
 	page := riverPage{layout: l, Wrong: map[string]string{}}
 	query := page.readFilter(r.URL.Query())
+	page.Feeds, page.OPML = feedLinks(r.URL.Query())
 	if err := page.offer(r.Context(), s.Store); err != nil {
 		return err
 	}
