@@ -154,18 +154,15 @@ func (s span) of(all string) string { return all[s.from:s.to] }
 // maxChunk is how many bytes the strings of several entries share.
 const maxChunk = 32 << 10
 
-// startStrings makes room for the strings of another entry, behind those that are kept already.
-func (r *reader) startStrings() {
-	r.buf = r.buf[len(r.buf):]
-	if cap(r.buf) < r.lastSize || cap(r.buf) == 0 {
-		r.buf = make([]byte, 0, max(r.lastSize, min(maxChunk, len(r.doc)-r.entryStart)))
-	}
-}
+// shortStrings is how many bytes the strings of an entry have, but for its bodies.
+const shortStrings = 512
 
-// strings is what was appended since, as a string. Nothing is written there again.
-func (r *reader) strings() string {
-	r.lastSize = len(r.buf)
-	return view(r.buf)
+// startStrings makes room for some n bytes of strings, behind those that are kept already.
+func (r *reader) startStrings(n int) {
+	r.buf = r.buf[len(r.buf):]
+	if cap(r.buf) < n {
+		r.buf = make([]byte, 0, max(n, min(maxChunk, len(r.doc)-r.entryStart)))
+	}
 }
 
 // finishEntry turns the fields into an entry.
@@ -179,7 +176,7 @@ func (r *reader) finishEntry() {
 		return
 	}
 	f := &r.item
-	r.startStrings()
+	r.startStrings(shortStrings + len(f.summary.b) + len(f.content.b))
 	e := Entry{Published: f.published, Updated: f.updated}
 	e.Permalink = f.isGUID && !f.notPermalink && isWeb(bytes.TrimSpace(f.guid.b))
 	guid := r.literal(f.guid)
@@ -194,7 +191,7 @@ func (r *reader) finishEntry() {
 	}
 	files := r.files()
 
-	all := r.strings()
+	all := view(r.buf) // nothing is written there again
 	e.GUID, e.URL, e.Title, e.Author, e.Image = guid.of(all), url.of(all), title.of(all), author.of(all), image.of(all)
 	e.Summary, e.Content = summary.of(all), content.of(all)
 	e.Enclosures, e.Media = enclosures(all, f.enclosures, files), enclosures(all, f.media, files[2*len(f.enclosures):])
@@ -375,7 +372,7 @@ func enclosures(all string, files []file, spans []span) []Enclosure {
 // finishFeed fills in what the feed says of itself.
 func (r *reader) finishFeed() {
 	f := &r.feed
-	r.startStrings()
+	r.startStrings(shortStrings)
 	title := r.text(f.title, f.otherTitle)
 	site := r.address(f.link)
 	if site.from == site.to {
@@ -384,7 +381,7 @@ func (r *reader) finishFeed() {
 	if site.from == site.to && isWeb(bytes.TrimSpace(f.guid.b)) {
 		site = r.literal(f.guid)
 	}
-	all := r.strings()
+	all := view(r.buf) // nothing is written there again
 	r.out.Title, r.out.SiteURL = title.of(all), site.of(all)
 	if r.frequency > 1 {
 		r.out.UpdatePeriod /= time.Duration(r.frequency)

@@ -69,7 +69,6 @@ type reader struct {
 	person     person
 	scratch    []byte // values that had to be put together
 	buf        []byte // strings of the entry at hand
-	lastSize   int    // how many bytes those of the entry before had
 	spans      []span
 }
 
@@ -147,8 +146,10 @@ func (r *reader) vocabulary(prefix []byte) vocabulary {
 // start handles a start tag.
 func (r *reader) start(t token) {
 	bindings, base := len(r.bindings), r.base
-	r.attrs = attributes(r.attrs[:0], t.attrs)
-	r.declare()
+	if r.attrs = r.attrs[:0]; len(t.attrs) > 0 {
+		r.attrs = attributes(r.attrs, t.attrs)
+		r.declare()
+	}
 	if r.root == nil {
 		r.root = t.name
 	}
