@@ -198,7 +198,7 @@ func (r *reader) finishEntry() {
 	e.setTimes(f)
 	r.keep(e)
 	r.spend(len(all))
-	r.scratch = r.scratch[:0]
+	r.scratch = r.scratch[:r.feedEnd]
 }
 
 // keep adds an entry. The first one tells about how many there will be.

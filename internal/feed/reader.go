@@ -68,6 +68,7 @@ type reader struct {
 	feed, item fields
 	person     person
 	scratch    []byte // values that had to be put together
+	feedEnd    int    // where the feed's own values end in scratch, and those of the entry at hand begin
 	buf        []byte // strings of the entry at hand
 	spans      []span
 }
@@ -283,6 +284,7 @@ func (r *reader) enter(el element, t token) {
 		r.in = inEntry
 		r.entryName, r.entryStart = t.name, t.start
 		r.item.reset()
+		r.feedEnd = len(r.scratch)
 		r.item.link = ref{value: value{b: r.attribute("href"), escaped: true}, base: r.base}
 		r.item.guid = value{b: r.about(), escaped: true}
 		r.date(updated, value{b: r.attribute("lastmod"), escaped: true})
