@@ -27,6 +27,11 @@ const readers = 4
 
 func (s *Store) openSQLite(path string) (err error) {
 	s.dialect = &dialect{goose: "sqlite", translate: toSQLite, list: listSQLite, due: dueSQLite, again: sqliteAgain}
+	if path != memory {
+		if s.lock, s.alone, err = lockFile(path); err != nil {
+			return err
+		}
+	}
 	if s.writer, err = sqliteDB(path, writing, 1); err != nil {
 		return err
 	}

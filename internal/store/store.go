@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"log/slog"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"time"
 
@@ -38,10 +39,12 @@ type Store struct {
 	ids      *freshet.IDs
 
 	dialect *dialect
-	writer  *sql.DB // one connection on SQLite
-	reader  *sql.DB // cannot write on SQLite; the same pool as writer on PostgreSQL
-	name    string  // tells our own commits from those of other processes in Watch
-	schema  int64   // the newest migration
+	writer  *sql.DB  // one connection on SQLite
+	reader  *sql.DB  // cannot write on SQLite; the same pool as writer on PostgreSQL
+	lock    *os.File // held while a SQLite file is open; nil otherwise
+	alone   bool     // nobody else has the SQLite file open, until Open returns
+	name    string   // tells our own commits from those of other processes in Watch
+	schema  int64    // the newest migration
 
 	writes, reads *statements
 
@@ -74,7 +77,31 @@ func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
 		s.Close()
 		return nil, fmt.Errorf("bring the database's schema up to date: %w", err)
 	}
+	if err := s.settleLeases(ctx); err != nil {
+		s.Close()
+		return nil, err
+	}
 	return s, nil
+}
+
+// settleLeases drops what a killed process left when nobody else can hold a lease, so that a restart does
+// not wait for leases to run out.
+func (s *Store) settleLeases(ctx context.Context) error {
+	if !s.alone {
+		return nil
+	}
+	s.alone = false
+	err := s.write(ctx, func(ctx context.Context, t *tx) error {
+		_, err := t.exec(ctx, "delete from leases")
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("drop the leases of a process that ended: %w", err)
+	}
+	if err := shareLock(s.lock); err != nil {
+		return fmt.Errorf("share the database: %w", err)
+	}
+	return nil
 }
 
 // Close waits for what is under way and closes the database.
@@ -82,6 +109,9 @@ func (s *Store) Close() error {
 	s.reads.close()
 	s.writes.close()
 	err := s.writer.Close()
+	if s.lock != nil {
+		defer s.lock.Close()
+	}
 	if s.reader != s.writer {
 		if e := s.reader.Close(); err == nil {
 			err = e
