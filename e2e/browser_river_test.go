@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/chromedp/chromedp"
 )
 
 // C1 Canonical item merging: one entry for what two feeds carry, naming both.
@@ -53,6 +55,9 @@ func TestD1ChronologicalRiver(t *testing.T) {
 
 	b.click("#more")
 	b.wait("400 items", `document.querySelectorAll(".item").length === 400`)
+	if !eval[bool](b, `document.activeElement.closest(".item") === document.querySelectorAll(".item")[200]`) {
+		t.Error("the focus is not on the first of the items that were added")
+	}
 	b.click("#more")
 	b.wait("all items", `document.querySelectorAll(".item").length === 450`)
 	b.waitText("main", "That is everything")
@@ -222,4 +227,29 @@ func TestNewItemsNeverMoveTheReader(t *testing.T) {
 		t.Error("the focus is gone")
 	}
 	b.wait("the pill to go", `document.getElementById("pill").hidden`)
+}
+
+// A reader far down the river reloads the page after 300 items came: the place and the focus are the same.
+func TestPlaceIsKeptOverReload(t *testing.T) {
+	stand := newNewsstand(t, "127.0.0.2")
+	s := reader(t)
+	list := entries("p", 600, time.Minute)
+	s.add(t, stand.feed("/feed.xml", "Paper", list[300:]...))
+	b := browse(t, s.url)
+	b.open("/")
+	b.wait("the page", `document.readyState === "complete" && document.querySelectorAll(".item").length === 200`)
+	title := eval[string](b, `(() => { const a = document.querySelectorAll(".item h3 a")[149];
+		a.scrollIntoView({block: "center"}); a.focus({preventScroll: true}); return a.textContent })()`)
+	top := func() int {
+		return eval[int](b, `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(Math.round(document.activeElement.getBoundingClientRect().top)))))`)
+	}
+	before := top()
+	stand.feed("/feed.xml", "Paper", list...)
+	s.poll(t)
+	b.waitText("#pill", "300 new")
+	b.do(chromedp.Reload())
+	b.wait("the focus to come back", fmt.Sprintf("document.activeElement.textContent === %q", title))
+	if now := top(); now < before-2 || now > before+2 {
+		t.Errorf("what was read at %d is at %d", before, now)
+	}
 }

@@ -179,7 +179,7 @@ func TestB2ManualRefresh(t *testing.T) {
 		before := other.visits("/slow.xml")
 		b.open("/sources")
 		b.wait("the sources", `document.querySelectorAll(".source").length === 3`)
-		b.click(`button[aria-label="Poll Quick now"]`)
+		b.click(`button[aria-label="Poll now: Quick"]`)
 		b.waitText("#progress", "1 fetched, 0 failing, 1 new")
 		if n := other.visits("/slow.xml"); n != before {
 			t.Error("another source was polled too")

@@ -2,6 +2,7 @@
 import { follow } from "./events.js";
 import "./times.js";
 import "./river.js";
+import "./place.js";
 import "./reading.js";
 import "./refresh.js";
 import "./live.js";

@@ -64,7 +64,7 @@ function keepPlace(change) {
   root.classList.add("still"); // or the browser corrects the same again
   change();
   tellTimes();
-  if (pill.contains(document.activeElement)) read?.querySelector("h3 a, h3")?.focus({ preventScroll: true });
+  if (pill.contains(document.activeElement)) read?.querySelector("h3 a, h3[tabindex]")?.focus({ preventScroll: true });
   if (read && !wasAtTop) scrollBy({ top: read.getBoundingClientRect().top - before, behavior: "instant" });
   root.classList.remove("still"); // what takes its real height only now, the browser corrects
 }
@@ -97,17 +97,22 @@ function putPart(own, part, place) {
 
 async function older(e) {
   e.preventDefault();
-  const link = e.currentTarget;
-  if (link.getAttribute("aria-busy")) return;
+  const first = await addOlder();
+  document.querySelector(`#${first} :is(h3 a, h3[tabindex])`)?.focus({ preventScroll: true });
+}
+
+// addOlder adds the next page and returns the id of its first item, undefined at the end of the river.
+export async function addOlder() {
+  const link = document.getElementById("more");
+  if (!link || link.getAttribute("aria-busy")) return;
   link.setAttribute("aria-busy", "true");
   try {
     const page = await pageAt(link.href);
-    const first = page.querySelector(".item")?.id;
     for (const day of page.querySelectorAll(".day")) addAtEnd(day);
     link.closest(".more").replaceWith(document.importNode(page.querySelector(".more, .end"), true));
     watchMore();
     tellTimes();
-    document.querySelector(`#${first} :is(h3 a, h3)`)?.focus({ preventScroll: true });
+    return page.querySelector(".item")?.id;
   } catch {
     location.href = link.href;
   }

@@ -1,0 +1,74 @@
+package e2e
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+)
+
+// axe returns the source of axe-core: the file that FRESHET_TEST_AXE names, else from npm. The test is skipped,
+// loudly, where there is neither.
+func axe(t *testing.T) string {
+	t.Helper()
+	path := os.Getenv("FRESHET_TEST_AXE")
+	if path == "" {
+		folder := t.TempDir()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		install := exec.CommandContext(ctx, "npm", "install", "--no-save", "--no-audit", "--no-fund", "--prefix", folder, "axe-core@4.14.1")
+		if out, err := install.CombinedOutput(); err != nil {
+			t.Skipf("SKIPPED: no axe-core (set FRESHET_TEST_AXE to its axe.min.js, or have npm): %v %s", err, tail(string(out), 200))
+		}
+		path = filepath.Join(folder, "node_modules", "axe-core", "axe.min.js")
+	}
+	source, err := os.ReadFile(path)
+	must(t, err)
+	return string(source)
+}
+
+// axe-core finds nothing serious on any page, in light and in dark.
+func TestAccessibility(t *testing.T) {
+	stand := newNewsstand(t, "127.0.0.2")
+	stand.html("/big", `<html><head><link rel=alternate type=application/rss+xml href=/a.xml title=A><link rel=alternate type=application/rss+xml href=/b.xml title=B></head></html>`)
+	s := reader(t)
+	empty := browse(t, s.url)
+	source := axe(t)
+	check := func(b *tab, page string) {
+		t.Helper()
+		for _, scheme := range []string{"light", "dark"} {
+			b.do(media("prefers-color-scheme", scheme))
+			b.wait("colours to settle", `document.getAnimations().length === 0`)
+			b.do(chromedp.Evaluate[chromedp.Void](source))
+			found := eval[[]string](b, `axe.run().then((r) => r.violations.filter((v) => ["serious", "critical"].includes(v.impact))
+				.map((v) => v.id + ": " + v.help + " " + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160) + " " + n.failureSummary).join(" | ")))`)
+			for _, v := range found {
+				t.Errorf("%s, %s: %s", page, scheme, v)
+			}
+		}
+	}
+	empty.open("/")
+	check(empty, "the empty river")
+	fine := s.add(t, stand.feed("/a.xml", "Fine", append(entries("a", 8, time.Hour), entry{"urn:none", "No link", "", "No link here", time.Now()})...))
+	ill := s.add(t, stand.feed("/b.xml", "Ill", entries("b", 3, time.Hour)...))
+	stand.status("/b.xml", http.StatusNotFound)
+	for range 3 {
+		s.poll(t)
+	}
+	b := browse(t, s.url)
+	for _, path := range []string{"/", "/?q=a&feed_ids=" + fine, "/?start_date=2026-02-02&end_date=2026-02-01", "/sources", "/sources/" + ill, "/items/1"} {
+		b.open(path)
+		check(b, path)
+	}
+	b.open("/")
+	b.click(".item .read")
+	b.waitText(".item .text", "here")
+	check(b, "an open item")
+	b.press("?")
+	check(b, "the help")
+}
