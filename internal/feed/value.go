@@ -56,7 +56,7 @@ func (c *converter) body(dst []byte, v value) []byte {
 	start := len(dst)
 	if v.form == formHTML && v.escaped && !v.base64 && c.entities == nil {
 		dst = plain.Unescape(dst, bytes.TrimSpace(v.b))
-		if b := dst[start+firstOdd(dst[start:]):]; isClean(b) && len(repaired(b)) == len(b) {
+		if b := dst[start:]; isClean(b) && len(repaired(b)) == len(b) {
 			return c.bounded(dst, start)
 		}
 		dst = dst[:start]
@@ -150,8 +150,6 @@ func isClean(b []byte) bool { return firstControl(b) == len(b) && indexC1(b) == 
 
 // appendClean appends b without control characters other than white space.
 func appendClean(dst, b []byte) []byte {
-	i := firstOdd(b)
-	dst, b = append(dst, b[:i]...), b[i:]
 	if indexC1(b) < len(b) {
 		b = appendWindows1252(nil, b)
 	}
@@ -172,22 +170,6 @@ func firstControl(b []byte) int {
 		i += 8
 	}
 	for i < len(b) && !isControl(b[i]) {
-		i++
-	}
-	return i
-}
-
-// firstOdd is the index of the first byte that is no ASCII or is a control character, or nearly; the length of b when
-// there is none.
-func firstOdd(b []byte) int {
-	i := 0
-	for i+8 <= len(b) {
-		if w := binary.LittleEndian.Uint64(b[i:]); w&highBits != 0 || mayHoldControl(w) {
-			return i
-		}
-		i += 8
-	}
-	for i < len(b) && b[i] < utf8.RuneSelf && !isControl(b[i]) {
 		i++
 	}
 	return i
@@ -229,17 +211,9 @@ func appendAsHTML(dst, b []byte) []byte {
 	}
 }
 
-// repaired is plain.Repair for text that seldom needs it: only what begins with a character from U+0080 to U+00FF,
-// after ASCII, can be meant.
+// repaired is plain.Repair for text that seldom needs it: none without the byte that begins what was encoded twice.
 func repaired(b []byte) []byte {
-	i := 0
-	for i+8 <= len(b) && binary.LittleEndian.Uint64(b[i:])&highBits == 0 {
-		i += 8
-	}
-	for i < len(b) && b[i] < utf8.RuneSelf {
-		i++
-	}
-	if i == len(b) || b[i] != 0xc2 && b[i] != 0xc3 {
+	if bytes.IndexByte(b, 0xc2) < 0 {
 		return b
 	}
 	return plain.Repair(b)
