@@ -91,7 +91,7 @@ const nextDue = "select min((select min(d.next_poll_at) from poll_state d where 
 const spreadsAtOnce = 500
 
 // SpreadOverdue spreads what must not be polled all at once after a start: sources that were never polled,
-// over their interval, for good (S4), and those that missed a whole interval, over a few minutes (S5). What
+// over their interval, for good (S4), but for what was added within it, and those that missed a whole interval, over a few minutes (S5). What
 // a refresh waits for stays due. It returns how many it moved.
 func (s *Store) SpreadOverdue(ctx context.Context, shards []int, now time.Time) (int, error) {
 	moved := 0
@@ -128,6 +128,9 @@ func (t *tx) spread(ctx context.Context, ids []freshet.ID, now time.Time) (int, 
 		interval := t.s.settings.Policy(*src).Interval
 		switch {
 		case src.LastPollAt.IsZero() && src.Cursor.SyntheticPollAt == nil:
+			if now.Before(src.CreatedAt.Add(interval)) {
+				continue // somebody who just added it waits (S3)
+			}
 			last := freshet.Spread(now, interval, t.s.random())
 			src.Cursor.SyntheticPollAt, src.NextPollAt = &last, last.Add(interval)
 		case !now.Before(src.NextPollAt.Add(interval)):

@@ -181,10 +181,12 @@ func testStale(t *testing.T, w *world) {
 func testSpread(t *testing.T, w *world) {
 	src := w.add("https://a.example/feed")
 	w.now = w.now.Add(time.Hour)
+	added := w.add("https://b.example/feed") // just before the start: somebody waits for it (S3)
 	n, err := w.SpreadOverdue(bg, everyShard, w.now)
 	w.must(err)
 	got := w.source(src.ID)
 	w.equal("moved", n, 1)
+	w.equal("the first poll of what was just added", w.source(added.ID).NextPollAt, w.now)
 	w.equal("the synthetic last poll", *got.Cursor.SyntheticPollAt, w.now.Add(-450*time.Second))
 	w.equal("the first poll", got.NextPollAt, w.now.Add(450*time.Second))
 	w.reopen()
