@@ -157,7 +157,7 @@ type server struct {
 func serve(t *testing.T, env ...string) server {
 	t.Helper()
 	addr := freePort(t)
-	env = append([]string{"FRESHET_LISTEN=" + addr, "FRESHET_FETCH_ALLOW=127.0.0.0/8", "FRESHET_LOG=text"}, env...)
+	env = append([]string{"FRESHET_LISTEN=" + addr, "FRESHET_FETCH_ALLOW=127.0.0.0/8", "FRESHET_LOG_FORMAT=text"}, env...)
 	s := server{start(t, "freshet", env, "serve"), "http://" + addr}
 	await(t, "freshet to answer", func() (bool, error) {
 		select {
