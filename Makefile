@@ -1,7 +1,7 @@
 # What one does here. The work itself is in scripts/, which need no make.
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-postgres check race cover bench conformance fuzz
+.PHONY: help run build test test-postgres check race cover perf bench conformance fuzz
 
 FUZZTIME ?= 30s
 
@@ -29,6 +29,9 @@ race: ## run the tests under the race detector (needs a C compiler)
 cover: ## run the tests and write coverage.out and the share per package
 	scripts/with-postgres go test -coverprofile=coverage.out -coverpkg=./... ./...
 	go tool cover -func=coverage.out | tail -1
+
+perf: ## measure the first page in a slowed browser: weight, paint, shift, tasks
+	go test -count=1 -run TestH1 -v ./e2e
 
 bench: ## measure ingest of 2,000 feeds on 500 hosts, on SQLite and on PostgreSQL
 	scripts/bench
