@@ -32,6 +32,9 @@ func monthNamed(word string) int {
 	case "dec":
 		return 12
 	}
+	if len(word) == 3 { // a weekday or a zone
+		return 0
+	}
 	return localMonths[word]
 }
 

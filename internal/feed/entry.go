@@ -121,11 +121,13 @@ func (r *reader) file(url ref) file {
 	if length == nil {
 		length = r.attribute("filesize")
 	}
-	n, err := strconv.ParseInt(string(bytes.TrimSpace(length)), 10, 64)
-	if err != nil || n < 0 {
-		n = 0
+	f := file{url: url, typ: value{b: r.attribute("type"), escaped: true}}
+	if length = bytes.TrimSpace(length); len(length) > 0 {
+		if n, err := strconv.ParseInt(string(length), 10, 64); err == nil && n > 0 {
+			f.length = n
+		}
 	}
-	return file{url: url, typ: value{b: r.attribute("type"), escaped: true}, length: n}
+	return f
 }
 
 // finishPerson keeps the author whose element ended, if it is the first with a name or an address.

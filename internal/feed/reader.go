@@ -75,7 +75,8 @@ type reader struct {
 
 // parseXML reads an XML feed, which is in UTF-8.
 func parseXML(doc []byte, o Options) (*Document, error) {
-	r := reader{scanner: scanner{doc: doc}, o: o, out: &Document{}, base: o.URL, attrs: make([]attr, 0, 16)}
+	r := reader{scanner: scanner{doc: doc}, o: o, out: &Document{}, base: o.URL}
+	r.frames, r.bindings, r.attrs = make([]frame, 0, 16), make([]binding, 0, 16), make([]attr, 0, 16)
 	r.convert = converter{limit: o.MaxText, keepMarkup: o.KeepMarkup, entities: declaredEntities(doc)}
 	r.read()
 	if !r.isFeed {

@@ -146,7 +146,7 @@ func appendWithoutBreaks(dst, ref []byte) []byte {
 	return dst
 }
 
-func isBreak(c byte) bool { return c == '\t' || c == '\r' || c == '\n' || c == 0 }
+func isBreak(c byte) bool { return c <= '\r' && (c == '\t' || c == '\r' || c == '\n' || c == 0) }
 
 // schemeLength is the length of the scheme that an address begins with, 0 when it has none.
 func schemeLength(ref []byte) int {
