@@ -54,9 +54,10 @@ func TestHostileContent(t *testing.T) {
 		t.Errorf("%d links lead elsewhere than to the web", n)
 	}
 	for i := range 10 {
+		// One after the other, because each text moves what is below it.
 		b.click(fmt.Sprintf(".item:nth-of-type(%d) .read", i+1))
+		b.wait("texts", fmt.Sprintf(`document.querySelectorAll(".item .text").length === %d`, i+1))
 	}
-	b.wait("texts", `document.querySelectorAll(".item .text").length === 10`)
 	if eval[bool](b, "window.ran === 1") {
 		t.Error("a script of the feed ran when texts were opened")
 	}

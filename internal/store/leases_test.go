@@ -205,7 +205,7 @@ func testPausedPollers(t *testing.T, w *world) {
 	}
 	poller := func(owner string, seed uint64) {
 		random := rand.New(rand.NewPCG(seed, seed))
-		for round := range 30 {
+		for round := range 16 {
 			now := tick(time.Duration(random.IntN(40)) * time.Second)
 			shards, err := w.Acquire(bg, owner, ttl, now)
 			if err != nil {
@@ -268,11 +268,12 @@ func testPausedPollers(t *testing.T, w *world) {
 	if refused == 0 {
 		t.Error("no poller came late: the test shows nothing")
 	}
-	steps := 0
+	steps, full := 0, false
 	for _, src := range sources {
-		steps += len(w.source(src.ID).History.Polls())
+		polls := len(w.source(src.ID).History.Polls())
+		steps, full = steps+polls, full || polls == 30 // which is all that a strip keeps
 	}
-	if recorded < 20*30 && steps != recorded { // a strip keeps 30
+	if !full && steps != recorded {
 		t.Errorf("sources took %d steps, %d polls were recorded", steps, recorded)
 	}
 }
