@@ -13,7 +13,7 @@ func (s Source) Explain(p Policy, h Host, now time.Time) string {
 	if !s.Enabled {
 		return strings.TrimSuffix("switched off; "+s.DisabledReason, "; ")
 	}
-	reasons := []string{"every " + Span(p.Interval) + " (" + p.IntervalFrom + ")"}
+	reasons := []string{"every " + Span(p.Interval) + " (" + p.From.Interval.asked() + ")"}
 	if hint := time.Duration(s.Cursor.HintSeconds) * time.Second; hint > p.Interval && s.Failures == 0 {
 		reasons = append(reasons, "the publisher asks for "+Span(hint)+" ("+s.Cursor.HintFrom+")")
 	}
@@ -35,6 +35,20 @@ func (s Source) Explain(p Policy, h Host, now time.Time) string {
 		reasons = append(reasons, fmt.Sprintf("the host %s asked for a pause until %s (it answered %d)", h.Name, clock(h.NotBefore, now), h.Status))
 	}
 	return strings.Join(reasons, "; ")
+}
+
+// asked says in words who asked for an interval.
+func (o Origin) asked() string {
+	switch o {
+	case FromSource:
+		return "set for this source"
+	case FromConfiguration:
+		return "the configured default"
+	case FromBuiltIn:
+		return "the default"
+	default:
+		return "asked for by " + string(o)
+	}
 }
 
 // Span writes a duration as people say it: "15 min", "1 h 30 min", "2 days".

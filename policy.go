@@ -1,6 +1,9 @@
 package freshet
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Retry names how the wait grows while a source fails (S5).
 type Retry string
@@ -20,8 +23,12 @@ type Settings struct {
 	MaxBackoff   time.Duration            // cap of Exponential (S5)
 	Retention    time.Duration            // age at which items go (D8)
 	DisableAfter int                      // consecutive permanent failures (F6)
-	HostDelay    map[string]time.Duration // pause after each poll of a host (S6)
+	HostDelay    map[string]time.Duration // pause after each poll of a host or of one below it (S6)
 	TypeDelay    map[Type]time.Duration   // pause after each poll of a type (S6)
+
+	// Configured holds the names of those above that somebody set, as they are configured
+	// ("interval", "max_backoff_hours"). The others are built in.
+	Configured map[string]bool
 }
 
 // DefaultSettings are what holds when nobody configured anything.
@@ -36,55 +43,179 @@ func DefaultSettings() Settings {
 	}
 }
 
-// Policy is what holds for one source: its own configuration, else the instance's settings.
+// origin says whether a setting was made by somebody.
+func (s Settings) origin(name string) Origin {
+	if s.Configured[name] {
+		return FromConfiguration
+	}
+	return FromBuiltIn
+}
+
+// BriefingPolicy is what the briefings of a source ask of it, taken together: the shortest interval,
+// the most lenient age and history. The zero value stands for no briefing; in a briefing, a zero
+// field for what holds in briefings that do not say otherwise.
+type BriefingPolicy struct {
+	ID       ID
+	Name     string
+	Interval time.Duration // 0: it asks for none
+	Retry    Retry         // "": Exponential (S5)
+	MaxAge   time.Duration // 0: seven days (E6, B1)
+	History  bool          // the first poll stores what is older than the source, too (E6)
+}
+
+// briefingAge is the age limit of a briefing that sets none (B1).
+const briefingAge = 7 * 24 * time.Hour
+
+// rules returns the policy's retry strategy and age limit.
+func (b BriefingPolicy) rules() (Retry, time.Duration) {
+	retry, age := b.Retry, b.MaxAge
+	if retry == "" {
+		retry = Exponential
+	}
+	if age == 0 {
+		age = briefingAge
+	}
+	return retry, age
+}
+
+// Origin says who set a value of a Policy, in words: one of the constants, or "briefing NAME".
+type Origin string
+
+// Where a value comes from, the nearest first. A briefing stands between a workflow and the
+// configuration.
+const (
+	FromSource        Origin = "this source"
+	FromWorkflow      Origin = "a workflow"
+	FromConfiguration Origin = "configuration"
+	FromBuiltIn       Origin = "built in"
+)
+
+func fromBriefing(b BriefingPolicy) Origin { return Origin("briefing " + b.Name) }
+
+// Policy is what holds for one source: its own configuration, else its briefing's, else the
+// instance's settings, else what is built in.
 type Policy struct {
 	Interval     time.Duration
-	IntervalFrom string // "set for this source", "asked for by a workflow", "the default"
 	Retry        Retry
 	MaxBackoff   time.Duration
 	Delay        time.Duration // pause after each poll within the host group (S6)
 	MaxAge       time.Duration // posts published before now-MaxAge are not stored (E6)
 	SkipHistory  bool          // the first poll stores nothing older than the source (E6)
 	DisableAfter int
+	From         Origins
 }
 
-// Policy resolves what holds for src (S2, S5, S6, E6).
+// Origins says where each value of a Policy comes from.
+type Origins struct {
+	Interval, Retry, MaxBackoff, Delay, MaxAge, SkipHistory, DisableAfter Origin
+}
+
+// Policy resolves what holds for src (S2, S5, S6, E6, F6).
 func (s Settings) Policy(src Source) Policy {
 	p := Policy{
-		Interval: s.Interval, IntervalFrom: "the default",
 		Retry: s.Retry, MaxBackoff: s.MaxBackoff, MaxAge: s.Retention, DisableAfter: s.DisableAfter,
+		From: Origins{
+			Retry: s.origin("retry"), MaxBackoff: s.origin("max_backoff_hours"), MaxAge: s.origin("retention"),
+			SkipHistory: FromBuiltIn, DisableAfter: s.origin("disable_after"),
+		},
 	}
-	switch c := src.Config.Cadence; {
-	case c != nil:
-		p.Interval, p.IntervalFrom = c.Every(), "set for this source"
-	case src.Asked > 0:
-		p.Interval, p.IntervalFrom = src.Asked, "asked for by a workflow"
+	p.Interval, p.From.Interval = s.interval(src)
+	p.Delay, p.From.Delay = s.delay(src)
+	// What the river shows is not for a briefing to keep from it: a source that people read there
+	// keeps the plain rules, and the briefing leaves out what is too old for it when it is composed.
+	if src.Briefing != (BriefingPolicy{}) && !src.InRiver {
+		from := fromBriefing(src.Briefing)
+		p.Retry, p.MaxAge = src.Briefing.rules()
+		p.SkipHistory = !src.Briefing.History
+		p.From.Retry, p.From.MaxAge, p.From.SkipHistory = from, from, from
 	}
-	p.Interval = max(p.Interval, s.MinInterval)
-	if src.Config.Retry != "" {
-		p.Retry = src.Config.Retry
-	}
-	p.Delay = s.delay(src)
-	if src.Config.SkipHistory != nil {
-		p.SkipHistory = *src.Config.SkipHistory
-	}
-	if d := src.Config.MaxArticleAgeDays; d != nil {
-		p.MaxAge = time.Duration(*d * float64(24*time.Hour))
-	}
+	p.own(src.Config)
 	return p
 }
 
+// own sets what the source's own configuration says.
+func (p *Policy) own(c Config) {
+	if c.Retry != "" {
+		p.Retry, p.From.Retry = c.Retry, FromSource
+	}
+	if c.SkipHistory != nil {
+		p.SkipHistory, p.From.SkipHistory = *c.SkipHistory, FromSource
+	}
+	if d := c.MaxArticleAgeDays; d != nil {
+		p.MaxAge, p.From.MaxAge = time.Duration(*d*float64(24*time.Hour)), FromSource
+	}
+}
+
+// interval is the shortest of what the source, its workflows and its briefings ask for (S2): they
+// share one fetch. The default counts when people read the source in the river, and when nobody
+// asks for anything.
+func (s Settings) interval(src Source) (time.Duration, Origin) {
+	var every time.Duration
+	var from Origin
+	ask := func(d time.Duration, who Origin) {
+		if d > 0 && (every == 0 || d < every) {
+			every, from = d, who
+		}
+	}
+	if c := src.Config.Cadence; c != nil {
+		ask(c.Every(), FromSource)
+	} else if src.InRiver || src.Asked == 0 && src.Briefing.Interval == 0 {
+		ask(s.Interval, s.origin("interval"))
+	}
+	ask(src.Asked, FromWorkflow)
+	if src.Briefing.Interval > 0 {
+		ask(src.Briefing.Interval, fromBriefing(src.Briefing))
+	}
+	return max(every, s.MinInterval), from
+}
+
+// strictHosts are known to refuse, or to slow down, whoever asks often (S6; docs/sources.md has the
+// reasons).
+var strictHosts = map[string]time.Duration{
+	"reddit.com":  6 * time.Second,
+	"youtube.com": time.Second,
+}
+
+// nitterDelay is for instances of nitter, which people run under many names.
+const nitterDelay = 5 * time.Second
+
 // delay resolves the pause after a poll: source, host, type, none (S6). The default group of
 // addresses without a host has none.
-func (s Settings) delay(src Source) time.Duration {
+func (s Settings) delay(src Source) (time.Duration, Origin) {
 	if src.Host == "" {
-		return 0
+		return 0, FromBuiltIn
 	}
 	if d := src.Config.PollDelaySeconds; d != nil {
-		return time.Duration(*d * float64(time.Second))
+		return time.Duration(*d * float64(time.Second)), FromSource
 	}
-	if d, ok := s.HostDelay[src.Host]; ok {
-		return d
+	if d, ok := delayOf(s.HostDelay, src.Host); ok {
+		return d, FromConfiguration
 	}
-	return s.TypeDelay[src.Type]
+	if d, ok := delayOf(strictHosts, src.Host); ok {
+		return d, FromBuiltIn
+	}
+	if strings.Contains(src.Host, "nitter") {
+		return nitterDelay, FromBuiltIn
+	}
+	if d, ok := s.TypeDelay[src.Type]; ok {
+		return d, FromConfiguration
+	}
+	return 0, FromBuiltIn
+}
+
+// delayOf finds the entry of a host, else of the nearest domain that it lies in.
+func delayOf(delays map[string]time.Duration, host string) (time.Duration, bool) {
+	if len(delays) == 0 {
+		return 0, false
+	}
+	for {
+		if d, ok := delays[host]; ok {
+			return d, true
+		}
+		_, parent, found := strings.Cut(host, ".")
+		if !found {
+			return 0, false
+		}
+		host = parent
+	}
 }

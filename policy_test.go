@@ -5,30 +5,41 @@ import (
 	"time"
 )
 
-// S2: the source's own cadence, else what a workflow asks for, else the default; never below the floor.
+// S2: the shortest of what the source itself, its workflows and its briefings ask for; the default when the river
+// shows it or nobody asks; never below the floor.
 func TestPolicyInterval(t *testing.T) {
 	every := func(m float64) Config { return Config{Cadence: &Cadence{EveryMinutes: m}} }
+	hourly := BriefingPolicy{ID: 7, Name: "Morning", Interval: time.Hour}
 	tests := []struct {
 		name     string
 		source   Source
 		min      time.Duration
 		want     time.Duration
-		wantFrom string
+		wantFrom Origin
 	}{
-		{"default", Source{}, time.Minute, 15 * time.Minute, "the default"},
-		{"asked for by a workflow", Source{Asked: 5 * time.Minute}, time.Minute, 5 * time.Minute, "asked for by a workflow"},
-		{"own cadence wins over a workflow", Source{Config: every(480), Asked: 5 * time.Minute}, time.Minute, 8 * time.Hour, "set for this source"},
-		{"a fraction", Source{Config: every(1.5)}, time.Minute, 90 * time.Second, "set for this source"},
-		{"floor", Source{Config: every(0.01)}, time.Minute, time.Minute, "set for this source"},
-		{"floor lowered by configuration", Source{Config: every(0.05)}, time.Second, 3 * time.Second, "set for this source"},
+		{"default", Source{InRiver: true}, time.Minute, 15 * time.Minute, FromBuiltIn},
+		{"nobody asks", Source{}, time.Minute, 15 * time.Minute, FromBuiltIn},
+		{"its own", Source{InRiver: true, Config: every(480)}, time.Minute, 8 * time.Hour, FromSource},
+		{"a workflow asks for less", Source{InRiver: true, Asked: 5 * time.Minute}, time.Minute, 5 * time.Minute, FromWorkflow},
+		{"a workflow asks for more than the river's default", Source{InRiver: true, Asked: time.Hour}, time.Minute, 15 * time.Minute, FromBuiltIn},
+		{"only a workflow asks", Source{Asked: time.Hour}, time.Minute, time.Hour, FromWorkflow},
+		{"a workflow asks for less than its own", Source{Config: every(480), Asked: 5 * time.Minute}, time.Minute, 5 * time.Minute, FromWorkflow},
+		{"a workflow asks for more than its own", Source{Config: every(2), Asked: 5 * time.Minute}, time.Minute, 2 * time.Minute, FromSource},
+		{"only a briefing asks", Source{Briefing: hourly}, time.Minute, time.Hour, "briefing Morning"},
+		{"a briefing asks for more than the river's default", Source{InRiver: true, Briefing: hourly}, time.Minute, 15 * time.Minute, FromBuiltIn},
+		{"a briefing asks for less than a workflow", Source{Asked: 2 * time.Hour, Briefing: hourly}, time.Minute, time.Hour, "briefing Morning"},
+		{"a briefing that asks for none", Source{Briefing: BriefingPolicy{ID: 7, Name: "Morning"}}, time.Minute, 15 * time.Minute, FromBuiltIn},
+		{"a fraction", Source{Config: every(1.5)}, time.Minute, 90 * time.Second, FromSource},
+		{"floor", Source{Config: every(0.01)}, time.Minute, time.Minute, FromSource},
+		{"floor lowered by configuration", Source{Config: every(0.05)}, time.Second, 3 * time.Second, FromSource},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			s := DefaultSettings()
 			s.MinInterval = tt.min
 			p := s.Policy(tt.source)
-			if p.Interval != tt.want || p.IntervalFrom != tt.wantFrom {
-				t.Errorf("interval = %v (%s), want %v (%s)", p.Interval, p.IntervalFrom, tt.want, tt.wantFrom)
+			if p.Interval != tt.want || p.From.Interval != tt.wantFrom {
+				t.Errorf("interval = %v (%s), want %v (%s)", p.Interval, p.From.Interval, tt.want, tt.wantFrom)
 			}
 		})
 	}

@@ -35,7 +35,8 @@ type Source struct {
 	UpdatedAt      time.Time
 	RemovedAt      time.Time // zero unless removed (D7)
 
-	Asked time.Duration // the shortest interval that an enabled workflow asks for (S2); 0 for none
+	Asked    time.Duration  // the shortest interval that an enabled workflow asks for (S2); 0 for none
+	Briefing BriefingPolicy // what the briefings it belongs to ask for; zero for none
 
 	Seq               int64 // version: an outcome of an older one is refused
 	NextPollAt        time.Time

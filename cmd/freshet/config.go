@@ -156,11 +156,23 @@ func loadConfig(flags *pflag.FlagSet) (*config, error) {
 			return nil, badValue(s, v, err)
 		}
 	}
+	c.Configured = c.configured()
 	if c.Data == "" {
 		c.Data = standardData()
 		c.values["data"] = value{c.Data, "default"}
 	}
 	return c, nil
+}
+
+// configured are the settings that somebody set.
+func (c *config) configured() map[string]bool {
+	names := map[string]bool{}
+	for name, v := range c.values {
+		if v.origin != "default" {
+			names[name] = true
+		}
+	}
+	return names
 }
 
 func badValue(s setting, v value, err error) error {
