@@ -245,6 +245,15 @@ func (s *Store) RunningRefresh(ctx context.Context) (freshet.Refresh, bool, erro
 	return r, found, nil
 }
 
+// LastRefresh returns the newest refresh by hand, running or not.
+func (s *Store) LastRefresh(ctx context.Context) (freshet.Refresh, bool, error) {
+	r, found, err := one(ctx, s, readRefresh, refreshColumns+"where kind = $1 order by id desc limit 1", string(freshet.ByHand))
+	if err != nil {
+		return r, false, fmt.Errorf("read the last refresh: %w", err)
+	}
+	return r, found, nil
+}
+
 // RefreshResult is how a refresh went for one source.
 type RefreshResult struct {
 	Source freshet.Source

@@ -49,6 +49,7 @@ type Store struct {
 	writes, reads *statements
 
 	census census
+	days   calendar
 }
 
 // Open opens the database and brings its schema up to date: "postgres://..." or the path of a SQLite
