@@ -22,23 +22,29 @@ const (
 )
 
 // Keep packs the text into the document. One that is too long is not kept, and what changes in it is not told.
-func (d *Document) Keep(text string) {
-	d.Text = nil
+func (d *Document) Keep(text string) { d.Text = pack(text) }
+
+// Kept returns the text that was kept, "" when none was.
+func (d *Document) Kept() string { return unpack(d.Text) }
+
+// pack makes a text small, nil when it is too long to be kept.
+func pack(text string) []byte {
 	if len(text) > maxKept {
-		return
+		return nil
 	}
 	var packed bytes.Buffer
 	w, _ := flate.NewWriter(&packed, flate.DefaultCompression) // only a bad level is an error
 	io.WriteString(w, text)
 	w.Close()
-	if packed.Len() <= maxPacked {
-		d.Text = packed.Bytes()
+	if packed.Len() > maxPacked {
+		return nil
 	}
+	return packed.Bytes()
 }
 
-// Kept returns the text that was kept, "" when none was.
-func (d *Document) Kept() string {
-	text, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(d.Text)), maxKept+1))
+// unpack returns what pack was given, "" when it kept nothing.
+func unpack(packed []byte) string {
+	text, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(packed)), maxKept+1))
 	if err != nil || len(text) > maxKept {
 		return ""
 	}

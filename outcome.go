@@ -19,6 +19,7 @@ type Outcome struct {
 	ETag, LastModified, BodyHash string // of a wholly read body only (F4)
 
 	Document *Document // of types that are one document (E2, E3)
+	Contents []Content // of Source.Parts, in their order (W4)
 
 	Title, SiteURL string        // what the document calls itself
 	MovedTo        string        // where a chain of permanent redirects led (F3)

@@ -26,6 +26,9 @@ type Settings struct {
 	HostDelay    map[string]time.Duration // pause after each poll of a host or of one below it (S6)
 	TypeDelay    map[Type]time.Duration   // pause after each poll of a type (S6)
 
+	// Alerts is how many addresses are told when a workflow is switched off or something was not delivered (W8).
+	Alerts int
+
 	// Configured holds the names of those above that somebody set, as they are configured
 	// ("interval", "max_backoff_hours"). The others are built in.
 	Configured map[string]bool
@@ -78,7 +81,8 @@ func (b BriefingPolicy) rules() (Retry, time.Duration) {
 	return retry, age
 }
 
-// Origin says who set a value of a Policy, in words: one of the constants, or "briefing NAME".
+// Origin says in words who set a value of a Policy: one of the constants, "briefing NAME", and for
+// delays what the entry stands for ("configuration for example.org").
 type Origin string
 
 // Where a value comes from, the nearest first. A briefing stands between a workflow and the
@@ -92,10 +96,14 @@ const (
 
 func fromBriefing(b BriefingPolicy) Origin { return Origin("briefing " + b.Name) }
 
+// of narrows an origin to the host or type that an entry stands for.
+func (o Origin) of(entry string) Origin { return o + " for " + Origin(entry) }
+
 // Policy is what holds for one source: its own configuration, else its briefing's, else the
 // instance's settings, else what is built in.
 type Policy struct {
 	Interval     time.Duration
+	MinInterval  time.Duration // what Interval is not below (S2)
 	Retry        Retry
 	MaxBackoff   time.Duration
 	Delay        time.Duration // pause after each poll within the host group (S6)
@@ -107,15 +115,15 @@ type Policy struct {
 
 // Origins says where each value of a Policy comes from.
 type Origins struct {
-	Interval, Retry, MaxBackoff, Delay, MaxAge, SkipHistory, DisableAfter Origin
+	Interval, MinInterval, Retry, MaxBackoff, Delay, MaxAge, SkipHistory, DisableAfter Origin
 }
 
 // Policy resolves what holds for src (S2, S5, S6, E6, F6).
 func (s Settings) Policy(src Source) Policy {
 	p := Policy{
-		Retry: s.Retry, MaxBackoff: s.MaxBackoff, MaxAge: s.Retention, DisableAfter: s.DisableAfter,
+		MinInterval: s.MinInterval, Retry: s.Retry, MaxBackoff: s.MaxBackoff, MaxAge: s.Retention, DisableAfter: s.DisableAfter,
 		From: Origins{
-			Retry: s.origin("retry"), MaxBackoff: s.origin("max_backoff_hours"), MaxAge: s.origin("retention"),
+			MinInterval: s.origin("min_interval"), Retry: s.origin("retry"), MaxBackoff: s.origin("max_backoff_hours"), MaxAge: s.origin("retention"),
 			SkipHistory: FromBuiltIn, DisableAfter: s.origin("disable_after"),
 		},
 	}
@@ -188,34 +196,27 @@ func (s Settings) delay(src Source) (time.Duration, Origin) {
 	if d := src.Config.PollDelaySeconds; d != nil {
 		return time.Duration(*d * float64(time.Second)), FromSource
 	}
-	if d, ok := delayOf(s.HostDelay, src.Host); ok {
-		return d, FromConfiguration
+	if d, host, ok := delayOf(s.HostDelay, src.Host); ok {
+		return d, FromConfiguration.of(host)
 	}
-	if d, ok := delayOf(strictHosts, src.Host); ok {
-		return d, FromBuiltIn
+	if d, host, ok := delayOf(strictHosts, src.Host); ok {
+		return d, FromBuiltIn.of(host)
 	}
 	if strings.Contains(src.Host, "nitter") {
-		return nitterDelay, FromBuiltIn
+		return nitterDelay, FromBuiltIn.of("nitter")
 	}
 	if d, ok := s.TypeDelay[src.Type]; ok {
-		return d, FromConfiguration
+		return d, FromConfiguration.of("type " + string(src.Type))
 	}
 	return 0, FromBuiltIn
 }
 
 // delayOf finds the entry of a host, else of the nearest domain that it lies in.
-func delayOf(delays map[string]time.Duration, host string) (time.Duration, bool) {
-	if len(delays) == 0 {
-		return 0, false
-	}
-	for {
-		if d, ok := delays[host]; ok {
-			return d, true
+func delayOf(delays map[string]time.Duration, host string) (d time.Duration, entry string, found bool) {
+	for entry, found = host, len(delays) > 0; found; _, entry, found = strings.Cut(entry, ".") {
+		if d, ok := delays[entry]; ok {
+			return d, entry, true
 		}
-		_, parent, found := strings.Cut(host, ".")
-		if !found {
-			return 0, false
-		}
-		host = parent
 	}
+	return 0, "", false
 }

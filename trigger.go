@@ -1,0 +1,335 @@
+package freshet
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// WorkflowState is what polls leave of a workflow (W3).
+type WorkflowState struct {
+	CheckedAt   time.Time
+	ContentHash string // of the document or the part that is watched; "" for feeds
+	Failures    int    // in a row
+	LastError   string
+	// Waiting: no poll has shown the workflow its document since it began to watch.
+	Waiting bool
+	// Resting: switched off by failures, and switched on again by the first success (W8).
+	Resting bool
+}
+
+// failuresToDisable is how many failing polls in a row switch a workflow off (W8).
+const failuresToDisable = 4
+
+const (
+	mostEntries = 100 // of a document (W4)
+	shownIDs    = 500 // that a workflow keeps and shows (W3)
+	mostSummary = 500 // characters (W4)
+	mostTitle   = 2000
+	mostContent = 256 << 10 // bytes of a document that an execution carries
+)
+
+// Entry is one entry of a feed as an execution carries it (W4).
+type Entry struct {
+	Title     string `json:"title" expr:"title"`
+	Link      string `json:"link" expr:"link"`
+	GUID      string `json:"guid" expr:"guid"`
+	Published string `json:"published" expr:"published"` // RFC 3339, "" when the feed says none
+	Summary   string `json:"summary" expr:"summary"`
+	Author    string `json:"author,omitempty" expr:"author"`
+	Change    Change `json:"change,omitempty" expr:"change"` // "updated" for one that was seen before
+}
+
+// Content is the document of a source, or a part of it, as a poll found it.
+type Content struct {
+	Part
+	Hash  string // SHA-256
+	Text  string
+	Fault string // why there is none, a sentence; "" when there is
+}
+
+// NewContent makes the content of a text that was found. Its hash is over all of the text.
+func NewContent(p Part, text string) Content {
+	sum := sha256.Sum256([]byte(text))
+	return Content{Part: p, Hash: hex.EncodeToString(sum[:]), Text: text}
+}
+
+// TriggerData is what an execution is given (W5).
+type TriggerData struct {
+	Type        string      `json:"type"`
+	ContentType ContentType `json:"content_type"`
+	Items       []Entry     `json:"items,omitzero"`
+	Content     *string     `json:"content,omitempty"`
+	ContentHash string      `json:"content_hash,omitempty"`
+	// Changes are lines that begin with "- " or "+ ": what differs from the content before.
+	Changes string `json:"changes,omitempty"`
+	// Cut says that the content is longer than what is carried.
+	Cut bool `json:"cut,omitempty"`
+}
+
+// Means is what Workflow.Observe needs and package freshet has no library for.
+type Means struct {
+	// Passes says whether the workflow's filter lets an entry through. One that it cannot judge passes: it
+	// is better seen than lost.
+	Passes func(text string, e *Entry) bool
+	// Changes says in lines what differs between two texts.
+	Changes func(before, after string) string
+}
+
+// Observed is what a poll means for a workflow.
+type Observed struct {
+	Fired     []TriggerData // each an execution, oldest first
+	Disabled  bool          // by this poll
+	Recovered bool          // switched on again by this poll
+	Remembers bool          // Memory changed
+}
+
+// Observe moves the workflow on by an outcome of its source (W2 to W5, W8). Memory must have been read when
+// the outcome has a document.
+func (w *Workflow) Observe(o *Outcome, m Means) (seen Observed) {
+	w.State.CheckedAt = o.At
+	content := o.content(w)
+	switch {
+	case o.Failure != nil:
+		seen.Disabled = w.observeFailure(o.Failure.Sentence)
+		return seen
+	case content != nil && content.Fault != "":
+		seen.Disabled = w.observeFailure(content.Fault)
+		return seen
+	}
+	if w.State.Resting {
+		w.Enable()
+		seen.Recovered = true
+	}
+	w.State.Failures, w.State.LastError = 0, ""
+	if o.Unchanged {
+		return seen
+	}
+	quiet := w.State.Waiting && w.Trigger.Config.FirstPoll == FirstBaseline
+	if _, document := w.Part(); document {
+		if content != nil {
+			w.observeContent(content, quiet, m, &seen)
+		}
+		return seen
+	}
+	w.State.Waiting = false
+	entries := w.Memory.sort(o.Posts, w.Trigger.Config.On)
+	seen.Remembers = true
+	if !quiet {
+		seen.Fired = w.fire(entries, m)
+	}
+	return seen
+}
+
+// observeFailure counts a failure and says whether it switched the workflow off (W8).
+func (w *Workflow) observeFailure(sentence string) (disabled bool) {
+	w.State.Failures++
+	w.State.LastError = sentence
+	if !w.Enabled || w.State.Failures < failuresToDisable {
+		return false
+	}
+	w.Disable(fmt.Sprintf("%d polls in a row failed. The last: %s", w.State.Failures, sentence))
+	w.State.Resting = w.OnRecovery == Resume
+	return true
+}
+
+func (w *Workflow) observeContent(c *Content, quiet bool, m Means, seen *Observed) {
+	w.State.Waiting = false
+	if c.Hash == w.State.ContentHash {
+		return
+	}
+	before := w.Memory.kept()
+	w.State.ContentHash = c.Hash
+	w.Memory.keep(c.Text)
+	seen.Remembers = true
+	if quiet {
+		return
+	}
+	data := TriggerData{Type: "poll", ContentType: w.Trigger.Config.ContentType, ContentHash: c.Hash}
+	text := c.Text
+	if len(text) > mostContent {
+		text, data.Cut = strings.ToValidUTF8(text[:mostContent], ""), true
+	}
+	data.Content = &text
+	if before != "" {
+		data.Changes = m.Changes(before, c.Text)
+	}
+	seen.Fired = []TriggerData{data}
+}
+
+// fire makes executions of the entries that pass, as the workflow batches them.
+func (w *Workflow) fire(entries []Entry, m Means) []TriggerData {
+	if w.Filter != "" {
+		entries = slices.DeleteFunc(entries, func(e Entry) bool { return !m.Passes(w.Filter, &e) })
+	}
+	if len(entries) == 0 {
+		return nil
+	}
+	data := TriggerData{Type: "poll", ContentType: w.Trigger.Config.ContentType, Items: entries}
+	if w.Batch != BatchItem {
+		return []TriggerData{data}
+	}
+	slices.Reverse(entries) // feeds begin with the newest
+	each := make([]TriggerData, len(entries))
+	for i := range entries {
+		each[i] = data
+		each[i].Items = entries[i : i+1]
+	}
+	return each
+}
+
+// content returns what the outcome has of the part that a workflow watches.
+func (o *Outcome) content(w *Workflow) *Content {
+	part, document := w.Part()
+	if !document {
+		return nil
+	}
+	for i := range o.Contents {
+		if o.Contents[i].Part.Equal(part) {
+			return &o.Contents[i]
+		}
+	}
+	return nil
+}
+
+// Memory is what a workflow knows of what it has seen: the ids of entries, or the document's text.
+type Memory struct {
+	IDs    []string // the newest 500, newest first, for people (W3)
+	Window []byte   // packed marks of all that must not fire again
+	Text   []byte   // packed text to compare the next one with
+}
+
+// mark stands for an entry in a window: 8 bytes each of its id, of its content and of its whole version.
+type mark struct{ id, content, version uint64 }
+
+const markSize = 24
+
+// sort returns the entries of a document that fire, of its first 100, in its order, and remembers them. An
+// entry that is listed stays known, however long the list and whatever its order; so does one that a feed
+// lists again under another id with the same words, link and date (W4).
+func (m *Memory) sort(posts []Post, on []Change) (fired []Entry) {
+	old := m.marks()
+	ids, versions := make(map[uint64]uint64, len(old)), make(map[uint64]bool, len(old))
+	for _, k := range old {
+		ids[k.id] = k.content
+		if k.version != 0 {
+			versions[k.version] = true
+		}
+	}
+	var next []mark
+	var shown []string
+	listed := map[uint64]bool{}
+	ambiguous := ambiguousGUIDs(posts)
+	for i := range posts {
+		post := &posts[i]
+		id := entryID(post, ambiguous)
+		k := markOf(id, post)
+		content, known := ids[k.id]
+		switch {
+		case listed[k.id]:
+			continue // twice in one document
+		case i >= mostEntries && !known:
+			continue // does not count until it moves up
+		}
+		listed[k.id] = true
+		switch again := k.version != 0 && versions[k.version]; {
+		case !known && !again && slices.Contains(on, ChangeNew):
+			fired = append(fired, entryOf(id, post, ""))
+		case known && content != k.content && i < mostEntries && slices.Contains(on, ChangeUpdated):
+			fired = append(fired, entryOf(id, post, ChangeUpdated))
+		}
+		if !known {
+			shown = append(shown, id)
+		}
+		next = append(next, k)
+	}
+	for _, k := range old {
+		if !listed[k.id] && len(next) < max(shownIDs, len(listed)) {
+			next = append(next, k)
+		}
+	}
+	m.IDs = append(shown, m.IDs...)
+	m.IDs = m.IDs[:min(len(m.IDs), shownIDs)]
+	m.pack(next)
+	return fired
+}
+
+// entryID is what a workflow calls an entry: guid, else link, else a name made of its content (W4).
+func entryID(p *Post, ambiguous map[string]bool) string {
+	guid := strings.TrimSpace(p.GUID)
+	switch {
+	case guid != "" && ambiguous[guid]:
+		return guid + " " + p.URL
+	case guid != "":
+		return guid
+	case p.URL != "":
+		return p.URL
+	default:
+		sum := sha256.Sum256([]byte(p.Title + "\n" + p.Published.UTC().Format(time.RFC3339) + "\n" + p.Text))
+		return "urn:sha256:" + hex.EncodeToString(sum[:16])
+	}
+}
+
+func markOf(id string, p *Post) mark {
+	name := sha256.Sum256([]byte(id))
+	content := sha256.Sum256([]byte(p.Title + "\n" + p.URL + "\n" + p.Text))
+	k := mark{id: prefix(name[:]), content: prefix(content[:])}
+	if !p.Published.IsZero() {
+		version := sha256.Sum256([]byte(p.Published.UTC().Format(time.RFC3339) + "\n" + CanonicalURL(p.URL) + "\n" + p.Title + "\n" + p.Text))
+		k.version = prefix(version[:])
+	}
+	return k
+}
+
+func entryOf(id string, p *Post, change Change) Entry {
+	e := Entry{
+		Title: cut(p.Title, mostTitle), Link: p.URL, GUID: cmp.Or(strings.TrimSpace(p.GUID), id),
+		Summary: cut(p.Text, mostSummary), Author: p.Author, Change: change,
+	}
+	if !p.Published.IsZero() {
+		e.Published = p.Published.UTC().Format(time.RFC3339)
+	}
+	return e
+}
+
+// cut returns the first n characters of a text.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for i := range s {
+		if n == 0 {
+			return s[:i]
+		}
+		n--
+	}
+	return s
+}
+
+func (m *Memory) marks() []mark {
+	list := make([]mark, 0, len(m.Window)/markSize)
+	for b := m.Window; len(b) >= markSize; b = b[markSize:] {
+		list = append(list, mark{prefix(b), prefix(b[8:]), prefix(b[16:])})
+	}
+	return list
+}
+
+func (m *Memory) pack(marks []mark) {
+	m.Window = make([]byte, 0, len(marks)*markSize)
+	for _, k := range marks {
+		for _, n := range []uint64{k.id, k.content, k.version} {
+			m.Window = binary.LittleEndian.AppendUint64(m.Window, n)
+		}
+	}
+}
+
+// keep packs a text to compare the next one with. One that is too long is not kept, and what changes in it is
+// not told.
+func (m *Memory) keep(text string) { m.Text = pack(text) }
+
+func (m *Memory) kept() string { return unpack(m.Text) }
