@@ -37,6 +37,7 @@ type Source struct {
 
 	Asked    time.Duration  // the shortest interval that an enabled workflow asks for (S2); 0 for none
 	Briefing BriefingPolicy // what the briefings it belongs to ask for; zero for none
+	Owner    string         // whose credentials it is polled with (S7): its briefing's owner; "" for the instance
 
 	Seq               int64 // version: an outcome of an older one is refused
 	NextPollAt        time.Time

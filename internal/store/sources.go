@@ -18,7 +18,7 @@ type Watched struct {
 }
 
 const sourceColumns = `select s.id, s.type, s.url, s.moved_from, s.normalized_url, s.title, s.feed_title, s.site_url, s.folder,
- s.in_river, s.enabled, s.disabled_reason, s.config, s.asked, s.created_at, s.updated_at, s.removed_at,
+ s.in_river, s.enabled, s.disabled_reason, s.config, s.asked, s.briefing, s.owner, s.created_at, s.updated_at, s.removed_at,
  p.seq, p.next_poll_at, p.last_poll_at, p.last_success_at, p.failures, p.permanent_failures, p.failure,
  p.cursor, p.etag, p.last_modified, p.history, p.refresh_id,
  h.id, h.name, h.not_before, h.failures, h.status
@@ -28,7 +28,7 @@ func (w *Watched) columns() []any {
 	s, h := &w.Source, &w.Host
 	return []any{
 		&s.ID, &s.Type, &s.URL, &s.MovedFrom, &s.NormalizedURL, &s.Title, &s.FeedTitle, &s.SiteURL, &s.Folder,
-		flag{&s.InRiver}, flag{&s.Enabled}, &s.DisabledReason, document{&s.Config}, span{&s.Asked},
+		flag{&s.InRiver}, flag{&s.Enabled}, &s.DisabledReason, document{&s.Config}, span{&s.Asked}, document{&s.Briefing}, &s.Owner,
 		moment{&s.CreatedAt}, moment{&s.UpdatedAt}, moment{&s.RemovedAt},
 		&s.Seq, moment{&s.NextPollAt}, moment{&s.LastPollAt}, moment{&s.LastSuccessAt}, &s.Failures, &s.PermanentFailures, document{&s.LastFailure},
 		document{&s.Cursor}, &s.Cursor.ETag, &s.Cursor.LastModified, &s.History, optional{&s.Refresh},
