@@ -51,6 +51,92 @@ func (o Origin) asked() string {
 	}
 }
 
+// Rule is one value of a policy, in the unit in which it is configured, with who set it.
+type Rule[T any] struct {
+	Value T      `json:"value"`
+	From  Origin `json:"from" doc:"this source, a workflow, briefing NAME, configuration or built in"`
+}
+
+// Rules is a policy as programs read it. The names are those of the configuration.
+type Rules struct {
+	IntervalMinutes    Rule[float64] `json:"interval_minutes" doc:"time between polls"`
+	MinIntervalMinutes Rule[float64] `json:"min_interval_minutes" doc:"what the interval is not below"`
+	Retry              Rule[Retry]   `json:"retry" doc:"how the wait grows while it fails"`
+	MaxBackoffHours    Rule[float64] `json:"max_backoff_hours" doc:"longest wait of exponential"`
+	PollDelaySeconds   Rule[float64] `json:"poll_delay_seconds" doc:"pause after each poll, towards its host"`
+	MaxArticleAgeDays  Rule[float64] `json:"max_article_age_days" doc:"what was published earlier is not stored; 0 for no limit"`
+	SkipHistory        Rule[bool]    `json:"skip_history" doc:"the first poll stores nothing that is older than the source"`
+	DisableAfter       Rule[int]     `json:"disable_after" doc:"failures in a row that do not pass by themselves before it is switched off; 0 for never"`
+}
+
+// Rules returns the policy for programs (S8).
+func (p Policy) Rules() Rules {
+	f := p.From
+	return Rules{
+		IntervalMinutes:    Rule[float64]{p.Interval.Minutes(), f.Interval},
+		MinIntervalMinutes: Rule[float64]{p.MinInterval.Minutes(), f.MinInterval},
+		Retry:              Rule[Retry]{p.Retry, f.Retry},
+		MaxBackoffHours:    Rule[float64]{p.MaxBackoff.Hours(), f.MaxBackoff},
+		PollDelaySeconds:   Rule[float64]{p.Delay.Seconds(), f.Delay},
+		MaxArticleAgeDays:  Rule[float64]{p.MaxAge.Hours() / 24, f.MaxAge},
+		SkipHistory:        Rule[bool]{p.SkipHistory, f.SkipHistory},
+		DisableAfter:       Rule[int]{p.DisableAfter, f.DisableAfter},
+	}
+}
+
+// Line is one rule in words.
+type Line struct {
+	What, Says string
+	From       Origin
+}
+
+// Lines returns the policy for people (S8).
+func (p Policy) Lines() []Line {
+	f := p.From
+	lines := []Line{
+		{"interval", Span(p.Interval), f.Interval},
+		{"least interval", Span(p.MinInterval), f.MinInterval},
+		{"wait while it fails", p.Retry.says(), f.Retry},
+	}
+	if p.Retry == Exponential {
+		lines = append(lines, Line{"longest wait while it fails", Span(p.MaxBackoff), f.MaxBackoff})
+	}
+	return append(lines,
+		Line{"delay after each poll", spanOr(p.Delay, "none"), f.Delay},
+		Line{"age limit of posts", spanOr(p.MaxAge, "no limit"), f.MaxAge},
+		Line{"history at the first poll", p.saysHistory(), f.SkipHistory},
+		Line{"switched off after", p.saysDisable(), f.DisableAfter})
+}
+
+func (r Retry) says() string {
+	if r == Exponential {
+		return "the interval, doubled with each failure"
+	}
+	return "the interval twice, then 5, 15 and 60 min"
+}
+
+func (p Policy) saysHistory() string {
+	if p.SkipHistory {
+		return "skipped"
+	}
+	return "stored"
+}
+
+func (p Policy) saysDisable() string {
+	if p.DisableAfter == 0 {
+		return "an answer that it is gone"
+	}
+	return fmt.Sprintf("%d failures in a row that do not pass by themselves", p.DisableAfter)
+}
+
+// spanOr writes a duration, or what none of it means.
+func spanOr(d time.Duration, none string) string {
+	if d == 0 {
+		return none
+	}
+	return Span(d)
+}
+
 // Span writes a duration as people say it: "15 min", "1 h 30 min", "2 days".
 func Span(d time.Duration) string {
 	const day = 24 * time.Hour

@@ -1,6 +1,7 @@
 package freshet
 
 import (
+	"slices"
 	"testing"
 	"time"
 )
@@ -31,6 +32,7 @@ func TestExplain(t *testing.T) {
 			every + "; the publisher asks for 1 h (ttl)"},
 		{"a hint gives way to the ladder", Source{Enabled: true, LastPollAt: polled, Failures: 21, LastFailure: &Failure{}, Cursor: Cursor{HintSeconds: 3600, HintFrom: "ttl"}}, Host{},
 			every + "; 21st failure in a row, next try after 1 h"},
+		{"asked by a briefing", Source{Enabled: true, LastPollAt: polled, Briefing: BriefingPolicy{Name: "Morning", Interval: time.Hour}}, Host{}, "every 1 h (asked for by briefing Morning)"},
 		{"a refresh waits", Source{Enabled: true, LastPollAt: polled, Refresh: 7}, Host{}, every + "; a refresh was asked for by hand"},
 		{"disabled", Source{DisabledReason: "The server says that it is gone for good (410)."}, Host{}, "switched off; The server says that it is gone for good (410)."},
 		{"disabled by a person", Source{}, Host{}, "switched off"},
@@ -39,6 +41,54 @@ func TestExplain(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := tt.source.Explain(DefaultSettings().Policy(tt.source), tt.host, noon); got != tt.want {
 				t.Errorf("Explain =\n %q, want\n %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// S8: an interval of the configuration is told from the built-in one.
+func TestExplainConfiguredDefault(t *testing.T) {
+	s := DefaultSettings()
+	s.Interval, s.Configured = time.Hour, map[string]bool{"interval": true}
+	src := Source{Enabled: true, LastPollAt: noon}
+	if got, want := src.Explain(s.Policy(src), Host{}, noon), "every 1 h (the configured default)"; got != want {
+		t.Errorf("Explain = %q, want %q", got, want)
+	}
+}
+
+// S8: what holds for a source, in words and with who says so.
+func TestPolicyLines(t *testing.T) {
+	s := DefaultSettings()
+	s.DisableAfter = 0
+	tests := []struct {
+		name   string
+		source Source
+		want   []Line
+	}{
+		{"plain", Source{InRiver: true, Host: "a.example"}, []Line{
+			{"interval", "15 min", FromBuiltIn},
+			{"least interval", "1 min", FromBuiltIn},
+			{"wait while it fails", "the interval twice, then 5, 15 and 60 min", FromBuiltIn},
+			{"delay after each poll", "none", FromBuiltIn},
+			{"age limit of posts", "30 days", FromBuiltIn},
+			{"history at the first poll", "stored", FromBuiltIn},
+			{"switched off after", "an answer that it is gone", FromBuiltIn},
+		}},
+		{"of a briefing", Source{Host: "www.reddit.com", Asked: time.Hour, Briefing: BriefingPolicy{ID: 1, Name: "B"}}, []Line{
+			{"interval", "1 h", FromWorkflow},
+			{"least interval", "1 min", FromBuiltIn},
+			{"wait while it fails", "the interval, doubled with each failure", "briefing B"},
+			{"longest wait while it fails", "24 h", FromBuiltIn},
+			{"delay after each poll", "6 s", "built in for reddit.com"},
+			{"age limit of posts", "7 days", "briefing B"},
+			{"history at the first poll", "skipped", "briefing B"},
+			{"switched off after", "an answer that it is gone", FromBuiltIn},
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := s.Policy(tt.source).Lines(); !slices.Equal(got, tt.want) {
+				t.Errorf("lines =\n %v, want\n %v", got, tt.want)
 			}
 		})
 	}

@@ -48,39 +48,82 @@ func TestPolicyInterval(t *testing.T) {
 // S6: the source's own delay, else the host's, else the type's, else none.
 func TestPolicyDelay(t *testing.T) {
 	s := DefaultSettings()
-	s.HostDelay = map[string]time.Duration{"nitter.net": 3 * time.Second, "quick.example": 0}
+	s.HostDelay = map[string]time.Duration{"slow.example": 3 * time.Second, "quick.example": 0, "old.reddit.com": 0, "nitter.mine.example": 0}
 	s.TypeDelay = map[Type]time.Duration{Twitter: 2 * time.Second, RSS: time.Second}
 	own := Config{PollDelaySeconds: ptr(0.5)}
 	tests := []struct {
-		name   string
-		source Source
-		want   time.Duration
+		name     string
+		source   Source
+		want     time.Duration
+		wantFrom Origin
 	}{
-		{"the source's own", Source{Type: RSS, Host: "nitter.net", Config: own}, 500 * time.Millisecond},
-		{"an own one of zero", Source{Type: RSS, Host: "nitter.net", Config: Config{PollDelaySeconds: ptr(0.0)}}, 0},
-		{"the host's override", Source{Type: RSS, Host: "nitter.net"}, 3 * time.Second},
-		{"a host's override of zero", Source{Type: RSS, Host: "quick.example"}, 0},
-		{"the type's default", Source{Type: Twitter, Host: "x.com"}, 2 * time.Second},
-		{"none", Source{Type: Website, Host: "a.example"}, 0},
-		{"the default group has none", Source{Type: RSS, Config: own}, 0},
+		{"the source's own", Source{Type: RSS, Host: "slow.example", Config: own}, 500 * time.Millisecond, FromSource},
+		{"an own one of zero", Source{Type: RSS, Host: "slow.example", Config: Config{PollDelaySeconds: ptr(0.0)}}, 0, FromSource},
+		{"the host's entry", Source{Type: RSS, Host: "slow.example"}, 3 * time.Second, "configuration for slow.example"},
+		{"an entry of the domain it lies in", Source{Type: RSS, Host: "a.feeds.slow.example"}, 3 * time.Second, "configuration for slow.example"},
+		{"a name that only ends alike", Source{Type: Website, Host: "notslow.example"}, 0, FromBuiltIn},
+		{"a host's entry of zero", Source{Type: RSS, Host: "quick.example"}, 0, "configuration for quick.example"},
+		{"a strict host", Source{Type: RSS, Host: "www.reddit.com"}, 6 * time.Second, "built in for reddit.com"},
+		{"a strict host that somebody knows better", Source{Type: RSS, Host: "old.reddit.com"}, 0, "configuration for old.reddit.com"},
+		{"another strict host", Source{Type: RSS, Host: "www.youtube.com"}, time.Second, "built in for youtube.com"},
+		{"an instance of nitter", Source{Type: RSS, Host: "nitter.poast.example"}, 5 * time.Second, "built in for nitter"},
+		{"an own instance of nitter", Source{Type: RSS, Host: "nitter.mine.example"}, 0, "configuration for nitter.mine.example"},
+		{"the type's entry", Source{Type: Twitter, Host: "x.com"}, 2 * time.Second, "configuration for type twitter"},
+		{"none", Source{Type: Website, Host: "a.example"}, 0, FromBuiltIn},
+		{"the default group has none", Source{Type: RSS, Config: own}, 0, FromBuiltIn},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := s.Policy(tt.source).Delay; got != tt.want {
-				t.Errorf("delay = %v, want %v", got, tt.want)
+			p := s.Policy(tt.source)
+			if p.Delay != tt.want || p.From.Delay != tt.wantFrom {
+				t.Errorf("delay = %v (%s), want %v (%s)", p.Delay, p.From.Delay, tt.want, tt.wantFrom)
 			}
 		})
 	}
 }
 
-func TestPolicyOwnSettings(t *testing.T) {
-	s := DefaultSettings()
-	p := s.Policy(Source{Config: Config{Retry: Exponential, SkipHistory: ptr(true), MaxArticleAgeDays: ptr(1.5)}})
-	if p.Retry != Exponential || !p.SkipHistory || p.MaxAge != 36*time.Hour {
-		t.Errorf("policy = %+v, want the source's own settings", p)
+// S5, E6, F6: the source's own rules, else its briefing's, else the configuration's, else what is built in.
+func TestPolicyRules(t *testing.T) {
+	days := func(n float64) time.Duration { return time.Duration(n * 24 * float64(time.Hour)) }
+	set := DefaultSettings()
+	set.Retry, set.Retention, set.DisableAfter, set.MaxBackoff = Exponential, days(90), 3, 2*time.Hour
+	set.Configured = map[string]bool{"retry": true, "retention": true, "disable_after": true, "max_backoff_hours": true}
+	all := Config{Retry: Ladder, SkipHistory: ptr(false), MaxArticleAgeDays: ptr(1.5)}
+	morning := BriefingPolicy{ID: 7, Name: "Morning"}
+	lenient := BriefingPolicy{ID: 8, Name: "Week", Retry: Ladder, MaxAge: days(14), History: true}
+	tests := []struct {
+		name     string
+		settings Settings
+		source   Source
+		want     Rules // of which only the four below count
+	}{
+		{"nobody says anything", DefaultSettings(), Source{InRiver: true},
+			rules(Ladder, FromBuiltIn, 30, FromBuiltIn, false, FromBuiltIn, 15, FromBuiltIn)},
+		{"the configuration", set, Source{InRiver: true},
+			rules(Exponential, FromConfiguration, 90, FromConfiguration, false, FromBuiltIn, 3, FromConfiguration)},
+		{"a briefing that says nothing", DefaultSettings(), Source{Briefing: morning},
+			rules(Exponential, "briefing Morning", 7, "briefing Morning", true, "briefing Morning", 15, FromBuiltIn)},
+		{"a briefing goes before the configuration", set, Source{Briefing: lenient},
+			rules(Ladder, "briefing Week", 14, "briefing Week", false, "briefing Week", 3, FromConfiguration)},
+		{"a briefing keeps nothing from the river", DefaultSettings(), Source{Briefing: morning, InRiver: true},
+			rules(Ladder, FromBuiltIn, 30, FromBuiltIn, false, FromBuiltIn, 15, FromBuiltIn)},
+		{"the source goes before its briefing", set, Source{Briefing: morning, Config: all},
+			rules(Ladder, FromSource, 1.5, FromSource, false, FromSource, 3, FromConfiguration)},
 	}
-	p = s.Policy(Source{})
-	if p.Retry != Ladder || p.SkipHistory || p.MaxAge != s.Retention || p.DisableAfter != 15 {
-		t.Errorf("policy = %+v, want the instance's settings", p)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := tt.settings.Policy(tt.source).Rules()
+			got := Rules{Retry: r.Retry, MaxArticleAgeDays: r.MaxArticleAgeDays, SkipHistory: r.SkipHistory, DisableAfter: r.DisableAfter}
+			if got != tt.want {
+				t.Errorf("rules = %+v,\n want %+v", got, tt.want)
+			}
+		})
+	}
+}
+
+func rules(retry Retry, retryFrom Origin, age float64, ageFrom Origin, skip bool, skipFrom Origin, disable int, disableFrom Origin) Rules {
+	return Rules{
+		Retry: Rule[Retry]{retry, retryFrom}, MaxArticleAgeDays: Rule[float64]{age, ageFrom},
+		SkipHistory: Rule[bool]{skip, skipFrom}, DisableAfter: Rule[int]{disable, disableFrom},
 	}
 }

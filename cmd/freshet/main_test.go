@@ -305,6 +305,34 @@ func TestWhy(t *testing.T) {
 	}
 }
 
+// S6, S8: each rule with who says so, from the flag to the table.
+func TestWhyShowsThePolicy(t *testing.T) {
+	instance(t)
+	at := site(t, map[string]string{"/feed": feedOf("News", "one")})
+	good(t, "sources", "add", at+"/feed", "--no-discover", "--cadence", "30")
+	t.Setenv("FRESHET_DELAY_HOSTS", "127.0.0.1=2.5")
+	t.Setenv("FRESHET_RETRY", "exponential")
+	t.Setenv("FRESHET_MAX_BACKOFF_HOURS", "6")
+	t.Setenv("FRESHET_DISABLE_AFTER", "4")
+	t.Setenv("FRESHET_RETENTION", "60d")
+	t.Setenv("FRESHET_MIN_INTERVAL", "2m")
+	out := strings.Join(strings.Fields(good(t, "why", at+"/feed")), " ")
+	for _, want := range []string{
+		"RULE VALUE FROM", "interval 30 min this source", "least interval 2 min configuration", "delay after each poll 2.5 s configuration for 127.0.0.1",
+		"longest wait while it fails 6 h configuration", "age limit of posts 60 days configuration", "history at the first poll stored built in",
+		"switched off after 4 failures in a row that do not pass by themselves configuration",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	var why whyView
+	goodJSON(t, &why, "why", at+"/feed", "--interval", "1h")
+	if p := why.Policy; p.IntervalMinutes.Value != 30 || p.IntervalMinutes.From != "this source" || p.PollDelaySeconds.Value != 2.5 || p.Retry.From != "configuration" {
+		t.Errorf("policy %+v", p)
+	}
+}
+
 func TestVersion(t *testing.T) {
 	var b build
 	goodJSON(t, &b, "version")

@@ -16,8 +16,11 @@ import (
 // whyView is a source with its last polls and its host, as JSON.
 type whyView struct {
 	sourceView
-	LastPolls []pollView `json:"last_polls"`
-	Host      hostView   `json:"host"`
+	Policy    freshet.Rules `json:"policy"`
+	LastPolls []pollView    `json:"last_polls"`
+	Host      hostView      `json:"host"`
+
+	rules []freshet.Line
 }
 
 type pollView struct {
@@ -60,7 +63,11 @@ func whyCmd() *cobra.Command {
 
 // explain gathers what there is to say about a source's schedule (S8).
 func explain(w store.Watched, settings freshet.Settings, now time.Time) whyView {
-	why := whyView{sourceView: viewOf(w, settings, now), LastPolls: []pollView{}, Host: hostView{Name: w.Host.Name}}
+	p := settings.Policy(w.Source)
+	why := whyView{
+		sourceView: viewOf(w, settings, now), Policy: p.Rules(), rules: p.Lines(),
+		LastPolls: []pollView{}, Host: hostView{Name: w.Host.Name},
+	}
 	if w.Host.Cooling(now) {
 		why.Host.PausedUntil = timeOrNull(w.Host.NotBefore)
 	}
@@ -80,8 +87,8 @@ func printWhy(w io.Writer, why whyView, now time.Time) error {
 	if why.LastError != nil {
 		fmt.Fprintf(w, "last error: %s\n", clean(*why.LastError))
 	}
-	if len(why.LastPolls) == 0 {
-		return nil
+	if err := printRules(w, why.rules); err != nil || len(why.LastPolls) == 0 {
+		return err
 	}
 	fmt.Fprintln(w)
 	var rows [][]string
@@ -93,4 +100,14 @@ func printWhy(w io.Writer, why whyView, now time.Time) error {
 		rows = append(rows, []string{p.At.Format(time.RFC3339), string(p.Result), status, strconv.Itoa(p.New), fmt.Sprintf("%d ms", p.TookMS)})
 	}
 	return table(w, []string{"POLLED", "RESULT", "STATUS", "NEW", "TOOK"}, rows)
+}
+
+// printRules writes what holds for a source, and who says so (S8).
+func printRules(w io.Writer, lines []freshet.Line) error {
+	fmt.Fprintln(w)
+	var rows [][]string
+	for _, l := range lines {
+		rows = append(rows, []string{l.What, l.Says, clean(string(l.From))})
+	}
+	return table(w, []string{"RULE", "VALUE", "FROM"}, rows)
 }

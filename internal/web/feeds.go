@@ -34,6 +34,7 @@ type Feed struct {
 	LastSuccessAt       *time.Time     `json:"last_success_at"`
 	NextPollAt          *time.Time     `json:"next_poll_at"`
 	NextPollReason      string         `json:"next_poll_reason" doc:"Why it is polled then."`
+	Policy              freshet.Rules  `json:"policy" doc:"What holds for it, and who says so."`
 	Config              freshet.Config `json:"config"`
 	Cursor              freshet.Cursor `json:"cursor" doc:"What it remembers between polls."`
 	CreatedAt           time.Time      `json:"created_at"`
@@ -234,14 +235,15 @@ func (s *Server) feedDetail(w *store.Watched, now time.Time) FeedDetail {
 func (s *Server) feed(w *store.Watched, now time.Time) Feed {
 	src := &w.Source
 	shown := shownURL(src.URL)
+	policy := s.Store.Settings().Policy(*src)
 	f := Feed{
 		ID: src.ID, URL: shown, MovedFrom: given(shownURL(src.MovedFrom)), NormalizedURL: freshet.NormalizedURL(shown),
 		Title: src.Name(), CustomTitle: given(src.Title), SiteURL: given(src.SiteURL), Folder: given(src.Folder),
 		Type: src.Type, Enabled: src.Enabled, DisabledReason: given(src.DisabledReason),
 		Status: src.Health(), ConsecutiveFailures: src.Failures,
 		LastPolledAt: when(src.LastPollAt), LastSuccessAt: when(src.LastSuccessAt), NextPollAt: when(src.NextPollAt),
-		NextPollReason: src.Explain(s.Store.Settings().Policy(*src), w.Host, now),
-		Config:         src.Config, Cursor: src.Cursor.Shown(), CreatedAt: utc(src.CreatedAt), UpdatedAt: utc(src.UpdatedAt),
+		NextPollReason: src.Explain(policy, w.Host, now), Policy: policy.Rules(),
+		Config: src.Config, Cursor: src.Cursor.Shown(), CreatedAt: utc(src.CreatedAt), UpdatedAt: utc(src.UpdatedAt),
 	}
 	if failure := src.LastFailure; failure != nil {
 		f.LastError, f.ErrorClass = &failure.Sentence, &failure.Class

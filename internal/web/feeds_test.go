@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -142,5 +143,34 @@ func TestFeedHealth(t *testing.T) {
 	}
 	if got := a.at("polls", 0, "result"); got != "error" || a.number("polls", 0, "status") != 200 {
 		t.Errorf("the last poll is not shown: %v", a.at("polls"))
+	}
+}
+
+// S6, S8: what holds for a feed, with who says so, in the API and on its page.
+func TestFeedPolicy(t *testing.T) {
+	s := newSite(t, nil)
+	id := s.want(201, "POST", "/api/feeds", `{"url":"https://www.reddit.com/r/golang/.rss","config":{"cadence":{"every_minutes":60}}}`).text("id")
+	a := s.want(200, "GET", "/api/feeds/"+id, "")
+	for field, want := range map[string]string{
+		"interval_minutes":     "60 this source",
+		"min_interval_minutes": "1 built in",
+		"poll_delay_seconds":   "6 built in for reddit.com",
+		"retry":                "ladder built in",
+		"max_article_age_days": "30 built in",
+		"skip_history":         "false built in",
+		"disable_after":        "15 built in",
+		"max_backoff_hours":    "24 built in",
+	} {
+		if got := fmt.Sprint(a.at("policy", field, "value"), " ", a.at("policy", field, "from")); got != want {
+			t.Errorf("%s is %s, want %s", field, got, want)
+		}
+	}
+	a = s.want(200, "PATCH", "/api/feeds/"+id, `{"config":{"poll_delay_seconds":0,"retry":"exponential"}}`)
+	if a.number("policy", "poll_delay_seconds", "value") != 0 || a.text("policy", "poll_delay_seconds", "from") != "this source" || a.text("policy", "retry", "from") != "this source" {
+		t.Errorf("policy after an edit: %v", a.at("policy"))
+	}
+	page := strings.Join(strings.Fields(s.want(200, "GET", "/sources/"+id, "").Body.String()), " ")
+	if want := `<dt>interval</dt><dd>1 h <span class="meta">(this source)</span></dd>`; !strings.Contains(page, want) {
+		t.Errorf("the page lacks %s", want)
 	}
 }

@@ -198,6 +198,7 @@ func (s *Server) addChosen(w http.ResponseWriter, r *http.Request, chosen []stri
 type sourcePage struct {
 	layout
 	Source sourceRow
+	Rules  []freshet.Line
 	Items  []freshet.Item
 }
 
@@ -219,7 +220,8 @@ func (s *Server) renderSource(w http.ResponseWriter, r *http.Request, status int
 	if err != nil {
 		return err
 	}
-	return render(w, status, "source", sourcePage{layout: l, Source: s.row(watched, l), Items: items.Items})
+	rules := s.Store.Settings().Policy(watched.Source).Lines()
+	return render(w, status, "source", sourcePage{layout: l, Source: s.row(watched, l), Rules: rules, Items: items.Items})
 }
 
 func (s *Server) sourceOf(r *http.Request) (store.Watched, error) {
