@@ -16,8 +16,7 @@ const day = 24 * time.Hour
 // thousandth of the time since: a large river's counts may be some minutes old.
 func (s *Store) RiverDays(ctx context.Context, n int, now time.Time) ([]int, error) {
 	counts, err := s.days.read(func() (perDay, error) {
-		return s.perDay(ctx, `select published_at / $1, count(*) from items where in_river = 1 and published_at >= $2 group by 1`,
-			day, firstDay(n, now))
+		return s.perDay(ctx, itemsOfDays, day, daysFrom(n, now))
 	}, n, now)
 	if err != nil {
 		return nil, fmt.Errorf("count the items of %d days: %w", n, err)
@@ -27,12 +26,28 @@ func (s *Store) RiverDays(ctx context.Context, n int, now time.Time) ([]int, err
 
 // SourceDays is RiverDays for the posts of one source, which are few enough to be counted each time.
 func (s *Store) SourceDays(ctx context.Context, source freshet.ID, n int, now time.Time) ([]int, error) {
-	counts, err := s.perDay(ctx, `select published_at / $1, count(*) from posts where source_id = $3 and published_at >= $2 group by 1`,
-		day, firstDay(n, now), source)
+	counts, err := s.perDay(ctx, postsOfDays, day, daysFrom(n, now), source)
 	if err != nil {
 		return nil, fmt.Errorf("count the posts of source %s: %w", source, err)
 	}
 	return counts.list(n, now), nil
+}
+
+// A count for each day walks no more of an index than that day; sorting all of them into days takes five times as long.
+const (
+	itemsOfDays = `select d.value, (select count(*) from items where in_river = 1 and published_at >= d.value * $1 and published_at < (d.value + 1) * $1)
+ from list($2) d`
+	postsOfDays = `select d.value, (select count(*) from posts where source_id = $3 and published_at >= d.value * $1 and published_at < (d.value + 1) * $1)
+ from list($2) d`
+)
+
+// daysFrom lists the numbers of n days of which now is in the last.
+func daysFrom(n int, now time.Time) []int64 {
+	days, last := make([]int64, n), dayOf(now)
+	for i := range days {
+		days[i] = last - int64(n-1-i)
+	}
+	return days
 }
 
 // perDay is a count by the number of a day since 1970.
@@ -53,15 +68,10 @@ func (s *Store) perDay(ctx context.Context, text string, args ...any) (perDay, e
 
 func dayOf(t time.Time) int64 { return t.Unix() / int64(day.Seconds()) }
 
-// firstDay is when the first of n days began of which now is in the last.
-func firstDay(n int, now time.Time) time.Time {
-	return now.UTC().Truncate(day).Add(-time.Duration(n-1) * day)
-}
-
 func (p perDay) list(n int, now time.Time) []int {
-	counts, last := make([]int, n), dayOf(now)
-	for i := range counts {
-		counts[i] = p[last-int64(n-1-i)]
+	counts := make([]int, n)
+	for i, d := range daysFrom(n, now) {
+		counts[i] = p[d]
 	}
 	return counts
 }
@@ -70,7 +80,7 @@ func (p perDay) list(n int, now time.Time) []int {
 type calendar struct {
 	mu     sync.Mutex // guards the rest, and lets one count at a time
 	until  time.Time
-	first  time.Time // day that was counted from
+	first  int64 // day that was counted from
 	counts perDay
 }
 
@@ -78,13 +88,14 @@ func (c *calendar) read(count func() (perDay, error), n int, now time.Time) (per
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	start := time.Now()
-	if first := firstDay(n, now); start.Before(c.until) && !first.Before(c.first) {
+	first := dayOf(now) - int64(n-1)
+	if start.Before(c.until) && first >= c.first {
 		return c.counts, nil
 	}
 	counts, err := count()
 	if err != nil {
 		return nil, err
 	}
-	c.counts, c.first, c.until = counts, firstDay(n, now), start.Add(1000*time.Since(start))
+	c.counts, c.first, c.until = counts, first, start.Add(1000*time.Since(start))
 	return counts, nil
 }
