@@ -135,7 +135,18 @@ func (b *tab) where() string {
 	return strings.TrimPrefix(address, b.base)
 }
 
-func (b *tab) click(css string) { b.t.Helper(); b.do(chromedp.Click(chromedp.CSS(css))) }
+func (b *tab) click(css string) { b.t.Helper(); b.reach(css); b.do(chromedp.Click(chromedp.CSS(css))) }
+
+// reach brings an element into view and waits until it rests under the pointer. What content-visibility skips is drawn
+// and takes its height a frame after the page was scrolled or changed; nobody clicks sooner than that.
+func (b *tab) reach(css string) {
+	b.t.Helper()
+	b.do(chromedp.ScrollIntoView(chromedp.CSS(css)))
+	eval[bool](b, "delete window.y")
+	b.wait("a pointer to reach "+css, "(() => { const e = document.querySelector("+strconv.Quote(css)+`), r = e.getClientRects()[0];
+		const rests = r && r.y === window.y; window.y = r?.y;
+		return rests && e.contains(document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2)) })()`)
+}
 
 // tap clicks where an element is, without bringing it into view first.
 func (b *tab) tap(css string) {
@@ -147,6 +158,7 @@ func (b *tab) tap(css string) {
 // follow clicks what leads to another page and waits until that is there.
 func (b *tab) follow(css string) {
 	b.t.Helper()
+	b.reach(css)
 	ctx, cancel := context.WithTimeout(b.ctx, 30*time.Second)
 	defer cancel()
 	if _, err := chromedp.Run(ctx, chromedp.WaitEvent(page.LoadEventFired, nil, chromedp.Click(chromedp.CSS(css)))); err != nil {
