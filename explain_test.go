@@ -79,7 +79,7 @@ func TestPolicyLines(t *testing.T) {
 			{"least interval", "1 min", FromBuiltIn},
 			{"wait while it fails", "the interval, doubled with each failure", "briefing B"},
 			{"longest wait while it fails", "24 h", FromBuiltIn},
-			{"delay after each poll", "6 s", "built in for reddit.com"},
+			{"delay after each poll", "1 min", "built in for reddit.com"},
 			{"age limit of posts", "7 days", "briefing B"},
 			{"history at the first poll", "skipped", "briefing B"},
 			{"switched off after", "an answer that it is gone", FromBuiltIn},

@@ -180,8 +180,8 @@ func (s Settings) interval(src Source) (time.Duration, Origin) {
 // strictHosts are known to refuse, or to slow down, whoever asks often (S6; docs/sources.md has the
 // reasons).
 var strictHosts = map[string]time.Duration{
-	"reddit.com":  6 * time.Second,
-	"youtube.com": time.Second,
+	"reddit.com":  time.Minute,
+	"youtube.com": 2 * time.Second,
 }
 
 // nitterDelay is for instances of nitter, which people run under many names.

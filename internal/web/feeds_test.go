@@ -154,7 +154,7 @@ func TestFeedPolicy(t *testing.T) {
 	for field, want := range map[string]string{
 		"interval_minutes":     "60 this source",
 		"min_interval_minutes": "1 built in",
-		"poll_delay_seconds":   "6 built in for reddit.com",
+		"poll_delay_seconds":   "60 built in for reddit.com",
 		"retry":                "ladder built in",
 		"max_article_age_days": "30 built in",
 		"skip_history":         "false built in",
