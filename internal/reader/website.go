@@ -42,6 +42,7 @@ func readWebsite(t *turn, ctx context.Context, s freshet.Source) *freshet.Outcom
 	var a *page.Article
 	read := func() {
 		a, o.Failure = page.Parse(ctx, resp.Body, page.Options{URL: resp.FinalURL, ContentType: resp.ContentType, Rules: rules})
+		watchParts(ctx, o, resp, s)
 	}
 	if !t.whileParsing(ctx, len(resp.Body), read) {
 		return failed(freshet.Transient, "stopped", "The fetch was stopped.")
@@ -71,7 +72,7 @@ func readPage(o *freshet.Outcome, a *page.Article, s freshet.Source, size int) {
 		}
 		if kept := last.Kept(); kept != "" && last.Rules == d.Rules {
 			if changes := page.Changes(kept, a.Text); changes != "" {
-				post.Text = "Changed since the last version:\n" + changes + "\nNow it reads:\n" + a.Text
+				post.Text = freshet.TellChanges(changes, a.Text)
 			}
 		}
 	}
