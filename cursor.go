@@ -29,6 +29,9 @@ type Cursor struct {
 	// Document is what a source of type website or http gave last (E2, E3).
 	Document *Document `json:"document,omitempty"`
 
+	// X is what a source of type twitter remembers (E4).
+	X *XCursor `json:"x,omitempty"`
+
 	// Partial is what the last document lacked.
 	Partial string `json:"partial,omitempty"`
 }

@@ -19,8 +19,13 @@ func (s Source) Explain(p Policy, h Host, now time.Time) string {
 	}
 	switch {
 	case s.Failures > 0:
+		f := s.LastFailure
+		if f != nil && f.Until.After(now) {
+			reasons = append(reasons, "paused until "+clock(f.Until, now)+": "+strings.TrimSuffix(f.Sentence, "."))
+			break
+		}
 		reasons = append(reasons, fmt.Sprintf("%s failure in a row, next try after %s", ordinal(s.Failures), Span(p.Backoff(s.Failures))))
-		if f := s.LastFailure; f != nil && f.RetryAfter.After(now) && !h.Cooling(now) {
+		if f != nil && f.RetryAfter.After(now) && !h.Cooling(now) {
 			reasons = append(reasons, "the server asked for a pause until "+clock(f.RetryAfter, now))
 		}
 	case s.Cursor.SyntheticPollAt != nil:

@@ -28,6 +28,12 @@ type Failure struct {
 	RetryAfter time.Time
 	// CoolHost is true for the answers that cool down the whole host: 429 and 503 (S6).
 	CoolHost bool
+	// Until is when the next try makes sense by our own rules, such as a spending cap; a refresh by hand
+	// need not wait for it.
+	Until time.Time
+	// Paused is true when nothing changes before a person does something: the source is disabled at once,
+	// with the sentence as its reason.
+	Paused bool
 	// Gone is true for 410: the source is disabled at once (F3).
 	Gone bool
 	// Unreached is true when no connection came about (no such host, connect failure). When

@@ -20,7 +20,8 @@ const (
 )
 
 // Observe returns the host after an outcome (S6): a 429 or 503 pauses it until the time that it
-// named, else for a minute, doubling up to an hour; any other answer from it ends the count.
+// named, else for a minute, doubling up to an hour; any other answer from it ends the count, but may ask
+// for a pause ahead of time.
 func (h Host) Observe(o *Outcome, now time.Time) Host {
 	f := o.Failure
 	switch {
@@ -34,6 +35,8 @@ func (h Host) Observe(o *Outcome, now time.Time) Host {
 		if until.After(h.NotBefore) {
 			h.NotBefore = until
 		}
+	case o.Pause.After(h.NotBefore):
+		h.NotBefore, h.Status = o.Pause, o.Status
 	case o.Status != 0 && h.Failures > 0 && !h.Cooling(now):
 		h.Failures, h.Status, h.NotBefore = 0, 0, time.Time{}
 	}

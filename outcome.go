@@ -21,10 +21,16 @@ type Outcome struct {
 	Document *Document // of types that are one document (E2, E3)
 	Contents []Content // of Source.Parts, in their order (W4)
 
+	X     *XCursor // the next one of an X account, after a failure too: what was paid for is kept
+	Reads int      // that X charges for
+
 	Title, SiteURL string        // what the document calls itself
 	MovedTo        string        // where a chain of permanent redirects led (F3)
 	Hints          Hints         // of the document
 	MaxAge         time.Duration // of the answer, 304 included: Cache-Control
+
+	// Pause is until when the host wants no further request, though it answered this one (S6).
+	Pause time.Time
 }
 
 // Result names how a poll ended for people and scripts (S10).

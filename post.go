@@ -64,11 +64,13 @@ func Identify(posts []Post, source ID, host string) {
 		guid := strings.TrimSpace(p.GUID)
 		link := CanonicalURL(p.URL)
 		if guid != "" {
+			known := ambiguous[guid]
+			guid = identityOf(guid, link)
 			scope := ""
 			if !globallyUnique(guid) {
 				scope = host
 			}
-			if ambiguous[guid] {
+			if known {
 				scope += "\x00" + link
 			}
 			p.Keys.GUID = hashKey("g", scope, guid)

@@ -38,6 +38,7 @@ type Source struct {
 	Asked    time.Duration  // the shortest interval that an enabled workflow asks for (S2); 0 for none
 	Briefing BriefingPolicy // what the briefings it belongs to ask for; zero for none
 	Owner    string         // whose credentials it is polled with (S7): its briefing's owner; "" for the instance
+	Parts    []Part         // what of its document workflows watch (W4)
 
 	Seq               int64 // version: an outcome of an older one is refused
 	NextPollAt        time.Time
@@ -168,6 +169,9 @@ func (s Source) Observe(o *Outcome, p Policy, h Host, stored int, now time.Time)
 	s.Seq++
 	s.LastPollAt = o.At
 	s.Refresh = 0
+	if o.X != nil {
+		s.Cursor.X = o.X
+	}
 	s.History = s.History.Add(Poll{At: o.At, Took: o.Took, Status: o.Status, Result: o.Result(), New: stored})
 	if o.Failure != nil {
 		s.observeFailure(o.Failure, p, now)
@@ -192,10 +196,10 @@ func (s *Source) observeFailure(f *Failure, p Policy, now time.Time) {
 		s.PermanentFailures = 0
 	}
 	s.NextPollAt = s.LastPollAt.Add(p.Backoff(s.Failures))
-	if f.RetryAfter.After(s.NextPollAt) {
-		s.NextPollAt = f.RetryAfter
-	}
+	s.NextPollAt = latest(s.NextPollAt, latest(f.RetryAfter, f.Until))
 	switch {
+	case f.Paused:
+		s.disable(f.Sentence, now)
 	case f.Gone:
 		s.disable("The server says that it is gone for good (410).", now)
 	case p.DisableAfter > 0 && s.PermanentFailures >= p.DisableAfter:
@@ -313,7 +317,7 @@ func (s Source) Reschedule(p Policy, h Host, now time.Time) Source {
 	}
 	s.NextPollAt = latest(next, latest(now, h.NotBefore))
 	if f := s.LastFailure; f != nil {
-		s.NextPollAt = latest(s.NextPollAt, f.RetryAfter)
+		s.NextPollAt = latest(s.NextPollAt, latest(f.RetryAfter, f.Until))
 	}
 	return s
 }

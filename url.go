@@ -20,7 +20,7 @@ var tracking = map[string]bool{
 
 // CanonicalURL returns the form of an address under which two posts are the same article (D2):
 // scheme and host in lower case, no default port, no fragment, no tracking parameters, the rest in
-// order. It returns "" for what is no http or https address.
+// order; for a post on X, StatusURL. It returns "" for what is no http or https address.
 func CanonicalURL(raw string) string {
 	u, err := url.Parse(strings.TrimSpace(raw))
 	if err != nil || u.Host == "" {
@@ -32,6 +32,9 @@ func CanonicalURL(raw string) string {
 	}
 	if u.Host = canonicalHost(u); u.Host == "" {
 		return ""
+	}
+	if id := statusID(u); id != "" {
+		return StatusURL(id)
 	}
 	u.User, u.Fragment, u.RawFragment = nil, "", ""
 	u.RawQuery = withoutTracking(u.RawQuery)
@@ -73,7 +76,7 @@ func withoutTracking(query string) string {
 
 // NormalizedURL is the form under which two addresses are one source: canonical, but with its
 // query whole, and without regard to http or https, "www." and a slash at the end, which never
-// make another feed in practice. It returns the address itself when it is none of http's.
+// make another feed in practice; nor does the case of an X account's name. It returns the address itself when it is none of http's.
 func NormalizedURL(raw string) string {
 	u, err := url.Parse(strings.TrimSpace(raw))
 	if err != nil || u.Host == "" {
@@ -87,6 +90,9 @@ func NormalizedURL(raw string) string {
 	}
 	if p == "" {
 		p = "/"
+	}
+	if onX(host) && u.RawQuery == "" && isHandle(p[1:]) {
+		return "x.com" + strings.ToLower(p)
 	}
 	user := ""
 	if u.User != nil {
