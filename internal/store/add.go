@@ -46,6 +46,15 @@ func (n NewSource) Check() error {
 	return n.Config.Check()
 }
 
+// checked returns the source as it is kept, or what Check refuses.
+func (n NewSource) checked() (NewSource, error) {
+	if err := n.Check(); err != nil {
+		return n, err
+	}
+	n.URL, n.Type = strings.TrimSpace(clean(n.URL)), cmp.Or(n.Type, freshet.RSS)
+	return n, nil
+}
+
 // AddSource adds a source. One that is there already is a *freshet.DuplicateError, unless it was removed (D7)
 // or did not show in the river and does now.
 func (s *Store) AddSource(ctx context.Context, n NewSource, now time.Time) (Watched, error) {
@@ -69,12 +78,11 @@ const addsAtOnce = 300
 // *freshet.FieldError, says which.
 func (s *Store) AddSources(ctx context.Context, list []NewSource, now time.Time) ([]Added, error) {
 	list = slices.Clone(list)
-	for i := range list {
-		n := &list[i]
-		if err := n.Check(); err != nil {
+	for i, n := range list {
+		var err error
+		if list[i], err = n.checked(); err != nil {
 			return nil, fmt.Errorf("add source %s: %w", n.URL, err)
 		}
-		n.URL, n.Type = strings.TrimSpace(clean(n.URL)), cmp.Or(n.Type, freshet.RSS)
 	}
 	added := make([]Added, 0, len(list))
 	for part := range slices.Chunk(list, addsAtOnce) {
