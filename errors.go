@@ -10,6 +10,10 @@ var (
 	ErrBadPlace = errors.New("the cursor is not one of ours")
 	// ErrDisabled: a refresh of a source that is disabled (S7).
 	ErrDisabled = errors.New("the source is disabled")
+	// ErrRunning: the execution is under way; what it becomes is not known yet.
+	ErrRunning = errors.New("the execution is running")
+	// ErrLeaseLost: the attempt is not the execution's any more; its lease ran out (W6).
+	ErrLeaseLost = errors.New("the lease has run out")
 )
 
 // FieldError says that one field of what a client sent cannot be used, and why.

@@ -2,6 +2,7 @@ package freshet
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -149,6 +150,49 @@ func (s Source) Health() Health {
 
 // FirstPoll says that no fetch has succeeded yet (S4).
 func (s Source) FirstPoll() bool { return s.LastSuccessAt.IsZero() }
+
+// Unwanted says that nobody asks for the source any more: it is in no river and no briefing, and no workflow
+// waits for it. The store does not schedule it (W2).
+func (s Source) Unwanted() bool {
+	return !s.InRiver && s.Asked == 0 && s.Briefing == (BriefingPolicy{})
+}
+
+// Ask makes the source what its workflows want: polled as often as the one that wants it most, read as a feed
+// when one of them watches entries, with the parts that the others watch (W2, W4).
+func (s *Source) Ask(workflows []Workflow) {
+	s.Asked, s.Parts = 0, nil
+	feed := false
+	for i := range workflows {
+		w := &workflows[i]
+		if !w.Wanted() {
+			continue
+		}
+		if every := w.Every(); s.Asked == 0 || every < s.Asked {
+			s.Asked = every
+		}
+		part, document := w.Part()
+		feed = feed || !document
+		if document && !slices.ContainsFunc(s.Parts, part.Equal) {
+			s.Parts = append(s.Parts, part)
+		}
+	}
+	if s.Type == HTTP && feed && !s.InRiver && s.Briefing == (BriefingPolicy{}) {
+		s.Type = RSS
+	}
+}
+
+// Forget makes the next poll read the whole document, whatever is known of it.
+func (s *Source) Forget() { s.Cursor.ETag, s.Cursor.LastModified, s.Cursor.BodyHash = "", "", "" }
+
+// Restart has the whole document read at once, but for a pause that its server asked for (W9). A poll that is
+// under way does not count.
+func (s Source) Restart(h Host, now time.Time) Source {
+	s = s.Enable(h, now)
+	s.Seq++
+	s.Forget()
+	s.NextPollAt = latest(now, s.PutOff(h, now))
+	return s
+}
 
 // Claim returns the source as it is while it is polled: the next try is already written down, so
 // that a crash between request and commit does not ask twice within the interval. One that a person

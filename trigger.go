@@ -49,14 +49,22 @@ type Entry struct {
 type Content struct {
 	Part
 	Hash  string // SHA-256
-	Text  string
+	Text  string // its beginning, when it is long
+	Cut   bool   // Text is not all
 	Fault string // why there is none, a sentence; "" when there is
 }
 
-// NewContent makes the content of a text that was found. Its hash is over all of the text.
-func NewContent(p Part, text string) Content {
-	sum := sha256.Sum256([]byte(text))
-	return Content{Part: p, Hash: hex.EncodeToString(sum[:]), Text: text}
+// NewContent makes the content of a text that was found. hash is "" for that of the text itself.
+func NewContent(p Part, hash, text string) Content {
+	if hash == "" {
+		sum := sha256.Sum256([]byte(text))
+		hash = hex.EncodeToString(sum[:])
+	}
+	c := Content{Part: p, Hash: hash, Text: text}
+	if len(text) > mostContent {
+		c.Text, c.Cut = strings.Clone(strings.ToValidUTF8(text[:mostContent], "")), true
+	}
+	return c
 }
 
 // TriggerData is what an execution is given (W5).
@@ -150,12 +158,7 @@ func (w *Workflow) observeContent(c *Content, quiet bool, m Means, seen *Observe
 	if quiet {
 		return
 	}
-	data := TriggerData{Type: "poll", ContentType: w.Trigger.Config.ContentType, ContentHash: c.Hash}
-	text := c.Text
-	if len(text) > mostContent {
-		text, data.Cut = strings.ToValidUTF8(text[:mostContent], ""), true
-	}
-	data.Content = &text
+	data := TriggerData{Type: "poll", ContentType: w.Trigger.Config.ContentType, Content: &c.Text, ContentHash: c.Hash, Cut: c.Cut}
 	if before != "" {
 		data.Changes = m.Changes(before, c.Text)
 	}

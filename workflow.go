@@ -402,6 +402,85 @@ func Renamed(actions, before []Action) []Action {
 	return actions
 }
 
+// KeepSecrets gives actions the secrets that they had: those that are left out, and those that are sent back as
+// they are shown (Action.Shown).
+func KeepSecrets(actions, before []Action) []Action {
+	actions = slices.Clone(actions)
+	for i := range actions {
+		a := &actions[i]
+		for _, b := range before {
+			shown := b.Shown()
+			if b.Type != a.Type || a.ID != b.ID && (a.ID != "" || a.URL != b.URL && a.URL != shown.URL) {
+				continue
+			}
+			if a.URL == shown.URL {
+				a.URL = b.URL
+			}
+			if a.Secret == "" || a.Secret == shown.Secret {
+				a.Secret = b.Secret
+			}
+			if a.PreviousSecret != "" && a.PreviousSecret == shown.PreviousSecret {
+				a.PreviousSecret = b.PreviousSecret
+			}
+			for name, text := range a.Headers {
+				if text == shown.Headers[name] {
+					a.Headers[name] = b.Headers[name]
+				}
+			}
+			break
+		}
+	}
+	return actions
+}
+
+// Shown is the action as people and programs see it: without what is secret in it.
+func (a Action) Shown() Action {
+	a.Secret, a.PreviousSecret = hidden(a.Secret), hidden(a.PreviousSecret)
+	if a.Headers != nil {
+		headers := make(map[string]string, len(a.Headers))
+		for name, text := range a.Headers {
+			headers[name] = hidden(text)
+		}
+		a.Headers = headers
+	}
+	if a.Type == Notify { // most notification addresses are made of tokens
+		scheme, _, _ := strings.Cut(a.URL, "://")
+		a.URL = scheme + "://" + hiddenText
+		return a
+	}
+	a.URL = withoutPassword(a.URL)
+	return a
+}
+
+// hiddenText stands where something secret was.
+const hiddenText = "••••"
+
+// hidden shows that there is a secret, and its end, so that two can be told apart.
+func hidden(secret string) string {
+	switch {
+	case secret == "":
+		return ""
+	case len(secret) < 16:
+		return hiddenText
+	default:
+		return hiddenText + secret[len(secret)-4:]
+	}
+}
+
+func withoutPassword(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return hiddenText
+	}
+	if _, ok := u.User.Password(); ok {
+		name := u.User.Username()
+		u.User = nil
+		rest := strings.TrimPrefix(u.String(), u.Scheme+"://")
+		return u.Scheme + "://" + name + ":" + hiddenText + "@" + rest
+	}
+	return raw
+}
+
 // Action returns the action with an id, nil when the workflow has none.
 func (d *Definition) Action(id string) *Action {
 	for i := range d.Actions {

@@ -109,6 +109,9 @@ func sizeOf(o *freshet.Outcome) int {
 		p := &o.Posts[i]
 		n += 300 + len(p.GUID) + len(p.URL) + len(p.Title) + len(p.Author) + len(p.Text) + len(p.Image) + 64*len(p.Enclosures)
 	}
+	for i := range o.Contents {
+		n += len(o.Contents[i].Text)
+	}
 	return n
 }
 

@@ -28,6 +28,9 @@ func readHTTP(t *turn, ctx context.Context, s freshet.Source) *freshet.Outcome {
 		o.Unchanged = true
 		return o
 	}
+	if !t.whileParsing(ctx, len(resp.Body), func() { watchParts(ctx, o, resp, s) }) {
+		return failed(freshet.Transient, "stopped", "The fetch was stopped.")
+	}
 	o.Document = &freshet.Document{Hash: o.BodyHash, Status: resp.Status, Size: len(resp.Body)}
 	// A move drops the body's hash with the validators; the document's outlives it.
 	if s.Config.Items && (c.Document == nil || c.Document.Hash != o.BodyHash) {

@@ -17,6 +17,7 @@ import (
 
 	"freshet"
 	"freshet/internal/fetch"
+	"freshet/internal/trigger"
 )
 
 // read reads a source of one type.
@@ -114,6 +115,13 @@ func (t *turn) get(ctx context.Context, r fetch.Request) (*freshet.Outcome, *fet
 		return o, nil
 	}
 	return o, resp
+}
+
+// watchParts notes the parts of the document that workflows watch (W4).
+func watchParts(ctx context.Context, o *freshet.Outcome, resp *fetch.Response, s freshet.Source) {
+	if len(s.Parts) > 0 {
+		o.Contents = trigger.Contents(ctx, trigger.Document{URL: resp.FinalURL, ContentType: resp.ContentType, Body: resp.Body, Hash: o.BodyHash}, s.Parts)
+	}
 }
 
 // slots bounds what happens at once.

@@ -30,7 +30,11 @@ func readRSS(t *turn, ctx context.Context, s freshet.Source) *freshet.Outcome {
 		return o
 	}
 	var err error
-	if !t.whileParsing(ctx, len(resp.Body), func() { err = readFeed(o, resp, s) }) {
+	read := func() {
+		err = readFeed(o, resp, s)
+		watchParts(ctx, o, resp, s)
+	}
+	if !t.whileParsing(ctx, len(resp.Body), read) {
 		return failed(freshet.Transient, "stopped", "The fetch was stopped.")
 	}
 	if err != nil {

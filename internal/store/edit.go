@@ -51,12 +51,16 @@ func (t *tx) saveEdit(ctx context.Context, before *freshet.Source, w *Watched, n
 	return t.saveSource(ctx, w)
 }
 
-// RemoveSource stops the polling of a source; its items stay until retention (D7).
+// RemoveSource stops the polling of a source; its items stay until retention (D7). One that a briefing has is
+// taken out of the river only, and out of the briefing when it is removed again.
 func (s *Store) RemoveSource(ctx context.Context, id freshet.ID, now time.Time) error {
 	err := s.write(ctx, func(ctx context.Context, t *tx) error {
 		w, err := theSource(ctx, t, "where s.id = $1 and s.removed_at is null for update of p", id)
 		if err != nil {
 			return err
+		}
+		if src := &w.Source; src.InRiver && (src.Asked > 0 || src.Briefing != (freshet.BriefingPolicy{})) {
+			return t.hide(ctx, &w, now)
 		}
 		return t.remove(ctx, &w, now)
 	})
@@ -66,8 +70,21 @@ func (s *Store) RemoveSource(ctx context.Context, id freshet.ID, now time.Time) 
 	return nil
 }
 
+// hide takes a source out of the river that somebody else wants; what it brought stays there until retention.
+func (t *tx) hide(ctx context.Context, w *Watched, now time.Time) error {
+	before, src := w.Source, &w.Source
+	src.InRiver, src.UpdatedAt = false, now
+	*src = src.Reschedule(t.s.settings.Policy(*src), w.Host, now)
+	return t.saveEdit(ctx, &before, w, now)
+}
+
 func (t *tx) remove(ctx context.Context, w *Watched, now time.Time) error {
 	src := &w.Source
+	if src.Briefing != (freshet.BriefingPolicy{}) {
+		if err := t.leaveBriefings(ctx, src); err != nil {
+			return err
+		}
+	}
 	src.RemovedAt, src.UpdatedAt, src.NextPollAt = now, now, time.Time{}
 	src.Seq++
 	if err := t.leaveRefresh(ctx, src, now); err != nil {

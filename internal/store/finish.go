@@ -72,6 +72,9 @@ func (t *tx) finish(ctx context.Context, polls []Poll, now time.Time) ([]Finishe
 	if err != nil {
 		return nil, err
 	}
+	if err := t.observeWorkflows(ctx, turns, now); err != nil {
+		return nil, err
+	}
 	if err := t.writePolls(ctx, turns); err != nil {
 		return nil, err
 	}
@@ -207,7 +210,8 @@ func (t *tx) writePolls(ctx context.Context, turns []*turn) error {
 	for _, u := range turns {
 		src := &u.Source
 		polls.addPoll(src)
-		if !u.Moved && (src.Enabled != u.before.Enabled || src.FeedTitle != u.before.FeedTitle || src.SiteURL != u.before.SiteURL) {
+		if !u.Moved && (src.Enabled != u.before.Enabled || src.FeedTitle != u.before.FeedTitle || src.SiteURL != u.before.SiteURL ||
+			src.Asked != u.before.Asked || len(src.Parts) != len(u.before.Parts)) {
 			src.FeedTitle, src.SiteURL = clean(src.FeedTitle), clean(src.SiteURL)
 			sources.addSource(&u.Watched)
 		}

@@ -65,8 +65,14 @@ func (t *tx) join(ctx context.Context, u *turn, into *Watched, now time.Time) er
 	if other.Title == "" {
 		other.Title = src.Title
 	}
+	if err := t.rehome(ctx, src, other); err != nil {
+		return err
+	}
 	other.UpdatedAt = now
 	if err := t.saveSource(ctx, into); err != nil {
+		return err
+	}
+	if err := t.ask(ctx, []freshet.ID{other.ID}, now); err != nil {
 		return err
 	}
 	t.emitFeed(other, now)
@@ -76,12 +82,34 @@ func (t *tx) join(ctx context.Context, u *turn, into *Watched, now time.Time) er
 	return t.remove(ctx, &u.Watched, now)
 }
 
+// rehome lets the workflows of one source watch another.
+func (t *tx) rehome(ctx context.Context, from, to *freshet.Source) error {
+	if from.Asked == 0 {
+		return nil
+	}
+	if _, err := t.exec(ctx, "update workflows set source_id = $2 where source_id = $1", from.ID, to.ID); err != nil {
+		return err
+	}
+	list, err := workflows(ctx, t, "where w.source_id = $1", to.ID)
+	if err != nil {
+		return err
+	}
+	from.Ask(nil)
+	to.Ask(list)
+	to.Forget() // they may not have seen what is there
+	return nil
+}
+
 // handOver gives one source's posts, and what it is known to have given, to another.
 func (t *tx) handOver(ctx context.Context, from, to freshet.ID) error {
 	for _, text := range []string{
 		`insert into posts (source_id, published_at, ingested_at, item_id, guid, url, content_hash, first_seen_at)
  select $2, published_at, ingested_at, item_id, guid, url, content_hash, first_seen_at from posts where source_id = $1 on conflict do nothing`,
 		"update items set source_id = $2 where source_id = $1 and id in (select item_id from posts where source_id = $1)",
+		`insert into briefing_sources (briefing_id, source_id, aggregate, added_at)
+ select briefing_id, $2, aggregate, added_at from briefing_sources where source_id = $1 on conflict do nothing`,
+		`insert into post_articles (briefing_id, source_id, item_id, article_id, content_hash)
+ select briefing_id, $2, item_id, article_id, content_hash from post_articles where source_id = $1 on conflict do nothing`,
 	} {
 		if _, err := t.exec(ctx, text, from, to); err != nil {
 			return err

@@ -9,8 +9,9 @@ import (
 )
 
 const (
-	logKept    = 24 * time.Hour // how long events, finished refreshes and removed sources stay
-	eventsKept = 10_000         // at most
+	logKept    = 24 * time.Hour  // how long events, finished refreshes and removed sources stay
+	workKept   = 720 * time.Hour // how long executions that are over and notices stay (W6)
+	eventsKept = 10_000          // at most
 )
 
 // Retain removes one small batch of what nothing needs any more and returns how many rows that were,
@@ -20,6 +21,9 @@ const (
 // Items go by the time they were published, with their posts, keys, bodies and search rows. What
 // their sources still list stays known (D7a): the windows of seen hashes go with the source only.
 func (s *Store) Retain(ctx context.Context, now time.Time, limit int) (int, error) {
+	if n, err := s.cleanBriefings(ctx, now, limit); n > 0 || err != nil {
+		return n, err
+	}
 	logged := now.Add(-logKept)
 	for _, kind := range []struct {
 		what, find, remove string
@@ -28,6 +32,8 @@ func (s *Store) Retain(ctx context.Context, now time.Time, limit int) (int, erro
 		{"items", oldItems, removeItems, []any{now.Add(-s.settings.Retention), limit}},
 		{"events", oldEvents, removeEvents, []any{logged, eventsKept, limit}},
 		{"refreshes", oldRefreshes, removeRefreshes, []any{logged, firstID(logged), limit}},
+		{"executions", oldExecutions, removeExecutions, []any{now.Add(-workKept), limit}},
+		{"notices", oldNotices, removeNotices, []any{firstID(now.Add(-workKept)), limit}},
 		{"sources", oldSources, removeSources, []any{logged, limit}},
 		{"hosts", oldHosts, removeHosts, []any{now, limit}},
 	} {
@@ -65,6 +71,11 @@ where seq < (select max(seq) from events) and (at < $1 or seq <= (select max(seq
 
 	oldRefreshes    = "select id from refreshes where finished_at < $1 and id < $2 order by id limit $3"
 	removeRefreshes = "delete from refreshes where id in ($1...)"
+
+	oldExecutions    = "select id from executions where done_at < $1 order by done_at limit $2"
+	removeExecutions = "delete from executions where id in ($1...)"
+	oldNotices       = "select id from notices where id < $1 order by id limit $2"
+	removeNotices    = "delete from notices where id in ($1...)"
 
 	// A removed source goes when retention took its last post (D7), and its state and window with it.
 	withoutPosts  = "removed_at is not null and not exists (select 1 from posts p where p.source_id = sources.id)"

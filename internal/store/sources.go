@@ -18,7 +18,7 @@ type Watched struct {
 }
 
 const sourceColumns = `select s.id, s.type, s.url, s.moved_from, s.normalized_url, s.title, s.feed_title, s.site_url, s.folder,
- s.in_river, s.enabled, s.disabled_reason, s.config, s.asked, s.briefing, s.owner, s.created_at, s.updated_at, s.removed_at,
+ s.in_river, s.enabled, s.disabled_reason, s.config, s.asked, s.parts, s.briefing, s.owner, s.created_at, s.updated_at, s.removed_at,
  p.seq, p.next_poll_at, p.last_poll_at, p.last_success_at, p.failures, p.permanent_failures, p.failure,
  p.cursor, p.etag, p.last_modified, p.history, p.refresh_id,
  h.id, h.name, h.not_before, h.failures, h.status
@@ -28,7 +28,7 @@ func (w *Watched) columns() []any {
 	s, h := &w.Source, &w.Host
 	return []any{
 		&s.ID, &s.Type, &s.URL, &s.MovedFrom, &s.NormalizedURL, &s.Title, &s.FeedTitle, &s.SiteURL, &s.Folder,
-		flag{&s.InRiver}, flag{&s.Enabled}, &s.DisabledReason, document{&s.Config}, span{&s.Asked}, document{&s.Briefing}, &s.Owner,
+		flag{&s.InRiver}, flag{&s.Enabled}, &s.DisabledReason, document{&s.Config}, span{&s.Asked}, document{&s.Parts}, document{&s.Briefing}, &s.Owner,
 		moment{&s.CreatedAt}, moment{&s.UpdatedAt}, moment{&s.RemovedAt},
 		&s.Seq, moment{&s.NextPollAt}, moment{&s.LastPollAt}, moment{&s.LastSuccessAt}, &s.Failures, &s.PermanentFailures, document{&s.LastFailure},
 		document{&s.Cursor}, &s.Cursor.ETag, &s.Cursor.LastModified, &s.History, optional{&s.Refresh},
@@ -115,9 +115,9 @@ func (s *Store) Sources(ctx context.Context, f SourceFilter) ([]Watched, error) 
 
 var (
 	insertSources = inserting("sources", `id bigint, host_id bigint, type text, url text, moved_from text, normalized_url text, title text, feed_title text, site_url text, folder text,
-		in_river bigint, enabled bigint, disabled_reason text, config text, asked bigint, created_at bigint, updated_at bigint, removed_at bigint`, "")
+		in_river bigint, enabled bigint, disabled_reason text, config text, asked bigint, parts text, created_at bigint, updated_at bigint, removed_at bigint`, "")
 	updateSources = updating("sources", `id bigint, host_id bigint, type text, url text, moved_from text, normalized_url text, title text, feed_title text, site_url text, folder text,
-		in_river bigint, enabled bigint, disabled_reason text, config text, asked bigint, created_at bigint, updated_at bigint, removed_at bigint`)
+		in_river bigint, enabled bigint, disabled_reason text, config text, asked bigint, parts text, created_at bigint, updated_at bigint, removed_at bigint`)
 	insertPolls = inserting("poll_state", "source_id bigint, host_id bigint, shard bigint", "")
 	updateHome  = updating("poll_state", "source_id bigint, host_id bigint, shard bigint")
 	updatePolls = updating("poll_state", `source_id bigint, seq bigint, next_poll_at bigint, last_poll_at bigint, last_success_at bigint,
@@ -128,7 +128,7 @@ var (
 func (r *rows) addSource(w *Watched) {
 	s := &w.Source
 	r.add(s.ID, w.Host.ID, string(s.Type), s.URL, s.MovedFrom, s.NormalizedURL, s.Title, s.FeedTitle, s.SiteURL, s.Folder,
-		s.InRiver, s.Enabled, s.DisabledReason, text(s.Config), s.Asked, s.CreatedAt, s.UpdatedAt, s.RemovedAt)
+		s.InRiver, s.Enabled, s.DisabledReason, text(s.Config), s.Asked, text(s.Parts), s.CreatedAt, s.UpdatedAt, s.RemovedAt)
 }
 
 // addHome adds where a source's polls belong, for insertPolls and updateHome.

@@ -93,7 +93,11 @@ func (s *Store) settleLeases(ctx context.Context) error {
 	}
 	s.alone = false
 	err := s.write(ctx, func(ctx context.Context, t *tx) error {
-		_, err := t.exec(ctx, "delete from leases")
+		if _, err := t.exec(ctx, "delete from leases"); err != nil {
+			return err
+		}
+		// Attempts that ran belong to nobody now. Those of workers go on.
+		_, err := t.exec(ctx, "update executions set due_at = 0 where state = 'running' and due_at is not null and action <> ''")
 		return err
 	})
 	if err != nil {

@@ -1,0 +1,83 @@
+-- +goose Up
+-- A workflow, and what polls leave of it. wanted: its source is polled for it, every so often. What people write of
+-- it is one document; only what statements need is a column, too.
+create table workflows (
+  id bigint primary key,
+  source_id bigint not null,
+  name text not null,
+  enabled bigint not null,
+  wanted bigint not null,
+  every bigint not null,
+  ordered bigint not null,
+  definition text not null,
+  disabled_reason text not null default '',
+  checked_at bigint,
+  content_hash text not null default '',
+  failures bigint not null default 0,
+  last_error text not null default '',
+  waiting bigint not null default 1,
+  resting bigint not null default 0,
+  mourned bigint not null default 0,
+  created_at bigint not null,
+  updated_at bigint not null
+);
+create index workflows_source on workflows (source_id);
+
+-- What a workflow has seen (freshet.Memory): wide, and written only when something appeared.
+create table workflow_memory (
+  workflow_id bigint primary key references workflows (id) on delete cascade,
+  ids text not null default '[]', win bytea not null default '', kept bytea not null default ''
+);
+
+-- The parts of its document that workflows watch: a copy of what they say.
+alter table sources add column parts text not null default '[]';
+
+-- One action carried out with one frozen input. due_at is when something must be done: the next attempt, or, of one
+-- that runs, the end of its lease; null when it is over.
+create table executions (
+  id bigint primary key,
+  kind text not null,
+  workflow_id bigint not null default 0,
+  action text not null,
+  source_id bigint not null default 0,
+  seq bigint not null default 0,
+  part bigint not null default 0,
+  state text not null,
+  data text not null,
+  items bigint not null default 0,
+  due_at bigint,
+  owner text not null default '',
+  attempts bigint not null default 0,
+  failures bigint not null default 0,
+  abandoned bigint not null default 0,
+  last_error text not null default '',
+  created_at bigint not null,
+  done_at bigint
+);
+-- A poll's news fires once (W6).
+create unique index executions_once on executions (workflow_id, action, source_id, seq, part) where kind = 'trigger';
+create index executions_due on executions (due_at, workflow_id) where due_at is not null and action <> '';
+create index executions_pull on executions (due_at, workflow_id) where due_at is not null and action = '';
+create index executions_open on executions (workflow_id, action, id) where due_at is not null;
+create index executions_list on executions (workflow_id, id desc);
+create index executions_done on executions (done_at) where done_at is not null;
+
+create table attempts (
+  execution_id bigint not null references executions (id) on delete cascade,
+  n bigint not null,
+  started_at bigint not null,
+  took bigint not null,
+  status bigint not null,
+  error text not null,
+  answer text not null,
+  primary key (execution_id, n)
+);
+
+-- What people may want to know of (W8).
+create table notices (
+  id bigint primary key, at bigint not null, kind text not null, workflow_id bigint not null, title text not null, body text not null
+);
+
+-- +goose Down
+drop table notices; drop table attempts; drop table executions; drop table workflow_memory; drop table workflows;
+alter table sources drop column parts;

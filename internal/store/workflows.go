@@ -1,0 +1,541 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"freshet"
+	"freshet/internal/trigger"
+)
+
+// The definition comes before what overrides a part of it.
+const workflowColumns = `select w.id, w.source_id, w.definition, w.enabled, w.disabled_reason, w.checked_at, w.content_hash, w.failures, w.last_error,
+ w.waiting, w.resting, w.created_at, w.updated_at from workflows w `
+
+func workflowRow(w *freshet.Workflow) []any {
+	return []any{&w.ID, &w.Source, document{&w.Definition}, flag{&w.Enabled}, &w.DisabledReason, moment{&w.State.CheckedAt}, &w.State.ContentHash,
+		&w.State.Failures, &w.State.LastError, flag{&w.State.Waiting}, flag{&w.State.Resting}, moment{&w.CreatedAt}, moment{&w.UpdatedAt}}
+}
+
+var (
+	insertWorkflows = inserting("workflows", `id bigint, source_id bigint, name text, enabled bigint, wanted bigint, every bigint, ordered bigint, definition text, disabled_reason text,
+		checked_at bigint, content_hash text, failures bigint, last_error text, waiting bigint, resting bigint, created_at bigint, updated_at bigint`, "")
+	updateWorkflows = updating("workflows", `id bigint, source_id bigint, name text, enabled bigint, wanted bigint, every bigint, ordered bigint, definition text, disabled_reason text,
+		checked_at bigint, content_hash text, failures bigint, last_error text, waiting bigint, resting bigint, created_at bigint, updated_at bigint`)
+	// observedWorkflows is what a poll changes.
+	observedWorkflows = updating("workflows", `id bigint, enabled bigint, wanted bigint, definition text, disabled_reason text,
+		checked_at bigint, content_hash text, failures bigint, last_error text, waiting bigint, resting bigint`)
+	upsertMemory = inserting("workflow_memory", "workflow_id bigint, ids text, win bytea, kept bytea",
+		"on conflict (workflow_id) do update set ids = excluded.ids, win = excluded.win, kept = excluded.kept")
+)
+
+func (r *rows) addWorkflow(w *freshet.Workflow) {
+	r.add(w.ID, w.Source, w.Name, w.Enabled, w.Wanted(), w.Every(), w.Ordered, text(w.Definition), w.DisabledReason,
+		w.State.CheckedAt, w.State.ContentHash, w.State.Failures, w.State.LastError, w.State.Waiting, w.State.Resting, w.CreatedAt, w.UpdatedAt)
+}
+
+func (r *rows) addObserved(w *freshet.Workflow) {
+	r.add(w.ID, w.Enabled, w.Wanted(), text(w.Definition), w.DisabledReason,
+		w.State.CheckedAt, w.State.ContentHash, w.State.Failures, w.State.LastError, w.State.Waiting, w.State.Resting)
+}
+
+func (r *rows) addMemory(w *freshet.Workflow) {
+	ids := w.Memory.IDs
+	if ids == nil {
+		ids = []string{}
+	}
+	r.add(w.ID, text(ids), w.Memory.Window, w.Memory.Text)
+}
+
+func workflows(ctx context.Context, q querier, where string, args ...any) ([]freshet.Workflow, error) {
+	return all(ctx, q, workflowRow, workflowColumns+where, args...)
+}
+
+func theWorkflow(ctx context.Context, q querier, id freshet.ID, lock string) (freshet.Workflow, error) {
+	list, err := workflows(ctx, q, "where w.id = $1"+lock, id)
+	if err != nil {
+		return freshet.Workflow{}, err
+	}
+	if len(list) == 0 {
+		return freshet.Workflow{}, freshet.ErrNotFound
+	}
+	return list[0], nil
+}
+
+// remember reads what workflows know of what they have seen.
+func remember(ctx context.Context, q querier, list []*freshet.Workflow) error {
+	if len(list) == 0 {
+		return nil
+	}
+	known, ids := make(map[freshet.ID]*freshet.Workflow, len(list)), make([]freshet.ID, len(list))
+	for i, w := range list {
+		known[w.ID], ids[i] = w, w.ID
+	}
+	type memory struct {
+		workflow freshet.ID
+		freshet.Memory
+		ids string
+	}
+	rows, err := all(ctx, q, func(m *memory) []any { return []any{&m.workflow, &m.ids, &m.Window, &m.Text} },
+		"select workflow_id, ids, win, kept from workflow_memory where workflow_id in ($1...)", ids)
+	for i := range rows {
+		m := &rows[i]
+		if err := json.Unmarshal([]byte(m.ids), &m.IDs); err != nil {
+			return fmt.Errorf("read what workflow %s has seen: %w", m.workflow, err)
+		}
+		known[m.workflow].Memory = m.Memory
+	}
+	return err
+}
+
+// Workflow returns a workflow with what it remembers, else ErrNotFound.
+func (s *Store) Workflow(ctx context.Context, id freshet.ID) (freshet.Workflow, error) {
+	w, err := theWorkflow(ctx, s, id, "")
+	if err == nil {
+		err = remember(ctx, s, []*freshet.Workflow{&w})
+	}
+	if err != nil {
+		return w, fmt.Errorf("read workflow %s: %w", id, err)
+	}
+	return w, nil
+}
+
+// Workflows returns all workflows by name, without what they remember.
+func (s *Store) Workflows(ctx context.Context) ([]freshet.Workflow, error) {
+	list, err := workflows(ctx, s, "order by lower(w.name), w.id")
+	if err != nil {
+		return nil, fmt.Errorf("list workflows: %w", err)
+	}
+	return list, nil
+}
+
+// AddWorkflow keeps a new workflow and has its address polled at once (W1, W9). All that cannot be used of the
+// definition is a freshet.FieldErrors.
+func (s *Store) AddWorkflow(ctx context.Context, d freshet.Definition, now time.Time) (freshet.Workflow, error) {
+	if err := prepare(&d); err != nil {
+		return freshet.Workflow{}, err
+	}
+	var w freshet.Workflow
+	err := s.write(ctx, func(ctx context.Context, t *tx) error {
+		w = freshet.Workflow{ID: s.ids.Next(now), CreatedAt: now.UTC().Truncate(time.Millisecond), Definition: d}
+		w.UpdatedAt = w.CreatedAt
+		w.State.Waiting = true
+		w.Actions = freshet.Renamed(d.Actions, nil)
+		var err error
+		if w.Source, err = t.watch(ctx, &w, now); err != nil {
+			return err
+		}
+		fresh := t.rows(insertWorkflows)
+		fresh.addWorkflow(&w)
+		if err := runAll(ctx, fresh); err != nil {
+			return err
+		}
+		return t.serve(ctx, w.Source, true, now)
+	})
+	if err != nil {
+		return freshet.Workflow{}, fmt.Errorf("add workflow: %w", err)
+	}
+	return w, nil
+}
+
+// prepare completes and checks a definition, and gives webhooks that have none a secret.
+func prepare(d *freshet.Definition) error {
+	d.Complete()
+	d.Actions = slices.Clone(d.Actions)
+	for i := range d.Actions {
+		if a := &d.Actions[i]; a.Type == freshet.Webhook && a.Secret == "" {
+			key := make([]byte, 32)
+			rand.Read(key) // never fails
+			a.Secret = freshet.NewSecret(key)
+		}
+	}
+	if bad := trigger.Check(d); bad != nil {
+		return bad
+	}
+	return nil
+}
+
+// watch returns the source of a workflow's address, a hidden one when there was none (W2).
+func (t *tx) watch(ctx context.Context, w *freshet.Workflow, now time.Time) (freshet.ID, error) {
+	c := w.Trigger.Config
+	kind := freshet.RSS
+	if !c.ContentType.Feed() {
+		kind = freshet.HTTP
+	}
+	added, err := t.addSources(ctx, []NewSource{{Type: kind, URL: clean(c.URL), Hidden: true, AtOnce: true}}, now)
+	if err != nil {
+		return 0, err
+	}
+	src := added[0].Source
+	if src.Type == freshet.HTTP && c.ContentType.Feed() && src.InRiver {
+		return 0, freshet.FieldErrors{{Field: "trigger.config.content_type",
+			Reason: `this address is watched in the river as any content, not as a feed; use "http", or change the source's type`}}
+	}
+	return src.ID, nil
+}
+
+// EditWorkflow reads a workflow, lets edit change it and writes it (W9). edit says whether the workflow must be
+// shown its whole document again, because it watches something else or was switched off.
+func (s *Store) EditWorkflow(ctx context.Context, id freshet.ID, now time.Time, edit func(*freshet.Workflow) (restart bool, err error)) (freshet.Workflow, error) {
+	var w freshet.Workflow
+	err := s.write(ctx, func(ctx context.Context, t *tx) (err error) {
+		if w, err = theWorkflow(ctx, t, id, " for update"); err != nil {
+			return err
+		}
+		if err := remember(ctx, t, []*freshet.Workflow{&w}); err != nil {
+			return err
+		}
+		return t.editWorkflow(ctx, &w, now, edit)
+	})
+	if err != nil {
+		return freshet.Workflow{}, fmt.Errorf("edit workflow %s: %w", id, err)
+	}
+	return w, nil
+}
+
+func (t *tx) editWorkflow(ctx context.Context, w *freshet.Workflow, now time.Time, edit func(*freshet.Workflow) (bool, error)) error {
+	before := w.Source
+	restart, err := edit(w)
+	if err != nil {
+		return err
+	}
+	w.UpdatedAt = now
+	if w.Source, err = t.watch(ctx, w, now); err != nil {
+		return err
+	}
+	saved, memory := t.rows(updateWorkflows), t.rows(upsertMemory)
+	saved.addWorkflow(w)
+	memory.addMemory(w)
+	if err := runAll(ctx, saved, memory); err != nil {
+		return err
+	}
+	if w.Source != before {
+		restart = true
+		if err := t.serve(ctx, before, false, now); err != nil {
+			return err
+		}
+	}
+	return t.serve(ctx, w.Source, restart && w.Enabled, now)
+}
+
+// ReplaceWorkflow gives a workflow another definition. What is missing of an action's secrets stays as it was.
+func (s *Store) ReplaceWorkflow(ctx context.Context, id freshet.ID, d freshet.Definition, now time.Time) (freshet.Workflow, error) {
+	return s.EditWorkflow(ctx, id, now, func(w *freshet.Workflow) (bool, error) {
+		d := d
+		d.Actions = freshet.KeepSecrets(d.Actions, w.Actions)
+		if err := prepare(&d); err != nil {
+			return false, err
+		}
+		return w.Replace(d), nil
+	})
+}
+
+// SwitchWorkflow switches a workflow on or off (W9).
+func (s *Store) SwitchWorkflow(ctx context.Context, id freshet.ID, on bool, now time.Time) (freshet.Workflow, error) {
+	return s.EditWorkflow(ctx, id, now, func(w *freshet.Workflow) (bool, error) {
+		was := w.Enabled
+		if on {
+			w.Enable()
+		} else {
+			w.Disable("")
+		}
+		return on && !was, nil
+	})
+}
+
+// DeleteWorkflow removes a workflow; what waits to be delivered for it is cancelled (W9).
+func (s *Store) DeleteWorkflow(ctx context.Context, id freshet.ID, now time.Time) error {
+	err := s.write(ctx, func(ctx context.Context, t *tx) error {
+		w, err := theWorkflow(ctx, t, id, " for update")
+		if err != nil {
+			return err
+		}
+		if err := t.cancel(ctx, id, "Its workflow was deleted.", now); err != nil {
+			return err
+		}
+		if _, err := t.exec(ctx, "delete from workflows where id = $1", id); err != nil {
+			return err
+		}
+		return t.serve(ctx, w.Source, false, now)
+	})
+	if err != nil {
+		return fmt.Errorf("delete workflow %s: %w", id, err)
+	}
+	return nil
+}
+
+// serve makes a source what its workflows ask for (W2, W9): how often it is polled and what of its document is
+// read. restart has the whole document read at once, for a workflow that has not seen it. A source that nobody
+// wants any more is removed.
+func (t *tx) serve(ctx context.Context, id freshet.ID, restart bool, now time.Time) error {
+	w, err := theSource(ctx, t, "where s.id = $1 for update of p", id)
+	if err != nil {
+		return err
+	}
+	list, err := workflows(ctx, t, "where w.source_id = $1", id)
+	if err != nil {
+		return err
+	}
+	src := &w.Source
+	src.Ask(list)
+	switch {
+	case len(list) == 0 && src.Unwanted():
+		if src.RemovedAt.IsZero() {
+			return t.remove(ctx, &w, now)
+		}
+		return nil
+	case restart:
+		*src = src.Restart(w.Host, now)
+	case src.Unwanted():
+		src.NextPollAt = time.Time{}
+	case src.Enabled && src.NextPollAt.IsZero(): // it was unwanted
+		*src = src.Restart(w.Host, now)
+	default:
+		*src = src.Reschedule(t.s.settings.Policy(*src), w.Host, now)
+	}
+	return t.saveSource(ctx, &w)
+}
+
+var filters trigger.Filters
+
+var means = freshet.Means{Passes: filters.Passes, Changes: trigger.Changes}
+
+// observeWorkflows shows the workflows of the polled sources what the polls brought, and makes executions of
+// what fires: in the transaction that records the polls (W6).
+func (t *tx) observeWorkflows(ctx context.Context, turns []*turn, now time.Time) error {
+	polled := map[freshet.ID]*turn{}
+	for _, u := range turns {
+		if u.before.Asked > 0 {
+			polled[u.before.ID] = u
+		}
+	}
+	if len(polled) == 0 {
+		return nil
+	}
+	list, err := workflows(ctx, t, "where w.source_id in ($1...) and w.wanted = 1 order by w.id for update", slices.Sorted(maps.Keys(polled)))
+	if err != nil {
+		return err
+	}
+	var reading []*freshet.Workflow
+	for i := range list {
+		if o := polled[list[i].Source].outcome; o.Failure == nil && !o.Unchanged {
+			reading = append(reading, &list[i])
+		}
+	}
+	if err := remember(ctx, t, reading); err != nil {
+		return err
+	}
+	work := &workload{t: t, now: now, fresh: t.rows(insertExecutions), notices: t.rows(insertNotices)}
+	saved, memory := t.rows(observedWorkflows), t.rows(upsertMemory)
+	for i := range list {
+		w := &list[i]
+		u := polled[w.Source]
+		seen := w.Observe(u.outcome, means)
+		if u.Disabled && w.Enabled {
+			w.Disable("Its address is not polled any more. " + u.Source.DisabledReason)
+			seen.Disabled = true
+		}
+		saved.addObserved(w)
+		if seen.Remembers {
+			memory.addMemory(w)
+		}
+		if err := work.follow(ctx, w, u, seen); err != nil {
+			return err
+		}
+	}
+	t.settle(list, polled, now)
+	return runAll(ctx, saved, memory, work.fresh, work.notices)
+}
+
+// settle brings sources in line with what became of their workflows. The sources are written with their polls.
+func (t *tx) settle(list []freshet.Workflow, polled map[freshet.ID]*turn, now time.Time) {
+	of := map[freshet.ID][]freshet.Workflow{}
+	for _, w := range list {
+		of[w.Source] = append(of[w.Source], w)
+	}
+	for id, u := range polled {
+		src := &u.Source
+		src.Ask(of[id])
+		if slices.ContainsFunc(of[id], func(w freshet.Workflow) bool { return w.State.Waiting && u.outcome.Failure == nil }) {
+			src.Forget() // it must see the whole document
+		}
+		if src.Unwanted() {
+			src.NextPollAt = time.Time{}
+		} else if src.Asked != u.before.Asked {
+			*src = src.Reschedule(t.s.settings.Policy(*src), u.Host, now)
+		}
+	}
+}
+
+// workload gathers what follows from a batch of polls for workflows.
+type workload struct {
+	t       *tx
+	now     time.Time
+	last    freshet.ID
+	fresh   *rows // executions
+	notices *rows
+}
+
+// next returns an id that is greater than the ones before, so that executions keep their order.
+func (l *workload) next() freshet.ID {
+	id := l.t.s.ids.Next(l.now)
+	for id <= l.last {
+		id = l.t.s.ids.Next(l.now.Add(time.Millisecond))
+	}
+	l.last = id
+	return id
+}
+
+// follow makes what an observation asks for.
+func (l *workload) follow(ctx context.Context, w *freshet.Workflow, u *turn, seen freshet.Observed) error {
+	for part, data := range seen.Fired {
+		if w.Batch == freshet.BatchWindow && data.Content == nil {
+			joined, err := l.joinWindow(ctx, w, &data)
+			if err != nil {
+				return err
+			}
+			if joined {
+				continue
+			}
+		}
+		l.enqueue(w, &data, func(e *freshet.Execution) { e.Source = u.before.ID }, u.Source.Seq, part)
+	}
+	switch {
+	case seen.Disabled:
+		l.tell(freshet.NewNotice(freshet.WorkflowDisabled, w, w.DisabledReason, l.now))
+	case seen.Recovered:
+		l.tell(freshet.NewNotice(freshet.WorkflowRecovered, w, "Its address answers again.", l.now))
+	}
+	return nil
+}
+
+// enqueue writes an execution for each of the workflow's actions, one for a worker when it has none.
+func (l *workload) enqueue(w *freshet.Workflow, data *freshet.TriggerData, of func(*freshet.Execution), seq int64, part int) []freshet.Execution {
+	actions := w.Actions
+	if len(actions) == 0 {
+		actions = []freshet.Action{{}}
+	}
+	frozen := freshet.MarshalData(data)
+	made := make([]freshet.Execution, len(actions))
+	for i := range actions {
+		e := freshet.Execution{ID: l.next(), Kind: freshet.KindTrigger, Workflow: w.ID, Action: actions[i].ID, State: freshet.Queued,
+			Data: frozen, Items: len(data.Items), DueAt: l.now, CreatedAt: l.now}
+		of(&e)
+		if w.Batch == freshet.BatchWindow && e.Kind == freshet.KindTrigger && data.Content == nil {
+			e.DueAt = l.now.Add(time.Duration(w.WindowMinutes * float64(time.Minute)))
+		}
+		if why := actions[i].Disabled; why != "" && e.Kind == freshet.KindTrigger {
+			e = e.Finish(freshet.Attempt{Error: "The action is switched off. " + why, Final: true}, 0, l.now)
+		}
+		l.fresh.addExecution(&e, seq, part)
+		made[i] = e
+	}
+	return made
+}
+
+// joinWindow adds entries to the executions that still gather some, false when there is none with room.
+func (l *workload) joinWindow(ctx context.Context, w *freshet.Workflow, data *freshet.TriggerData) (bool, error) {
+	open, err := executions(ctx, l.t, "where e.workflow_id = $1 and e.kind = 'trigger' and e.state = 'queued' and e.attempts = 0 and e.due_at > $2 order by e.id for update", w.ID, l.now)
+	if err != nil || len(open) == 0 || open[len(open)-1].Items+len(data.Items) > mostGathered {
+		return false, err
+	}
+	var gathered freshet.TriggerData
+	newest := open[len(open)-1]
+	if err := json.Unmarshal(newest.Data, &gathered); err != nil {
+		return false, err
+	}
+	gathered.Items = append(slices.Clone(data.Items), gathered.Items...)
+	frozen := freshet.MarshalData(&gathered)
+	grown := l.t.rows(updateData)
+	for i := range open {
+		if bytesEqual(open[i].Data, newest.Data) {
+			grown.add(open[i].ID, string(frozen), len(gathered.Items))
+		}
+	}
+	return true, runAll(ctx, grown)
+}
+
+// mostGathered is how many entries a window's execution carries.
+const mostGathered = 1000
+
+// tell writes a notice, and an alert for each address that wants to be told (W8).
+func (l *workload) tell(n freshet.Notice) {
+	n.ID = l.next()
+	l.notices.add(n.ID, n.At, string(n.Kind), n.Workflow, n.Title, n.Text)
+	l.t.s.log.Warn("[Workflow] "+n.Title, "workflow", n.Workflow, "why", n.Text)
+	alert := freshet.MarshalData(struct {
+		Title string `json:"title"`
+		Text  string `json:"text"`
+	}{n.Title, n.Text})
+	for i := range l.t.s.settings.Alerts {
+		l.fresh.addExecution(&freshet.Execution{ID: l.next(), Kind: freshet.KindAlert, Action: fmt.Sprint(i), State: freshet.Queued,
+			Data: alert, DueAt: l.now, CreatedAt: l.now}, int64(n.ID), 0)
+	}
+}
+
+// Notices returns the newest of what people may want to know of, newest first (W8).
+func (s *Store) Notices(ctx context.Context, limit int) ([]freshet.Notice, error) {
+	list, err := all(ctx, s, func(n *freshet.Notice) []any {
+		return []any{&n.ID, moment{&n.At}, &n.Kind, &n.Workflow, &n.Title, &n.Text}
+	}, "select id, at, kind, workflow_id, title, body from notices order by id desc limit $1", limit)
+	if err != nil {
+		return nil, fmt.Errorf("read notices: %w", err)
+	}
+	return list, nil
+}
+
+var insertNotices = inserting("notices", "id bigint, at bigint, kind text, workflow_id bigint, title text, body text", "")
+
+// TestWorkflow makes an execution for each of the workflow's actions with data that a person asks for, and
+// returns them. They are carried out like any other.
+func (s *Store) TestWorkflow(ctx context.Context, id freshet.ID, data freshet.TriggerData, now time.Time) ([]freshet.Execution, error) {
+	var made []freshet.Execution
+	err := s.write(ctx, func(ctx context.Context, t *tx) error {
+		w, err := theWorkflow(ctx, t, id, " for update")
+		if err != nil {
+			return err
+		}
+		work := &workload{t: t, now: now, fresh: t.rows(insertExecutions), notices: t.rows(insertNotices)}
+		made = work.enqueue(&w, &data, func(e *freshet.Execution) { e.Kind, e.Source = freshet.KindTest, w.Source }, 0, 0)
+		return runAll(ctx, work.fresh)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("test workflow %s: %w", id, err)
+	}
+	return made, nil
+}
+
+// RecentPolls returns what a source gave since a time, poll by poll, the oldest first: what a rehearsal of a
+// workflow is shown. At most limit posts are read, the newest.
+func (s *Store) RecentPolls(ctx context.Context, source freshet.ID, since time.Time, limit int) ([]freshet.Outcome, error) {
+	type row struct {
+		freshet.Post
+		seen, place time.Time
+	}
+	list, err := all(ctx, s, func(r *row) []any {
+		return []any{&r.GUID, &r.URL, &r.Title, &r.Author, moment{&r.place}, &r.Text, moment{&r.seen}}
+	}, `select p.guid, p.url, i.title, i.author, p.published_at, b.body, p.first_seen_at
+ from posts p join items i on i.id = p.item_id join bodies b on b.item_id = i.id
+ where p.source_id = $1 and p.published_at >= $2 order by p.published_at desc, p.ingested_at desc, p.item_id desc limit $3`, source, since, limit)
+	if err != nil {
+		return nil, fmt.Errorf("read what source %s gave: %w", source, err)
+	}
+	slices.SortStableFunc(list, func(a, b row) int { return cmp.Compare(a.seen.UnixMilli(), b.seen.UnixMilli()) })
+	var polls []freshet.Outcome
+	for i := range list {
+		r := &list[i]
+		r.Published = r.place
+		if len(polls) == 0 || !polls[len(polls)-1].At.Equal(r.seen) {
+			polls = append(polls, freshet.Outcome{At: r.seen})
+		}
+		last := &polls[len(polls)-1]
+		last.Posts = append(last.Posts, r.Post)
+	}
+	return polls, nil
+}
