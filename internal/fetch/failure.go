@@ -54,7 +54,7 @@ func badStatus(answer *http.Response, host string, now time.Time) *freshet.Failu
 		f.Sentence = fmt.Sprintf("%s answered without a document (%s).", host, statusWords(status))
 	}
 	if f.CoolHost {
-		f.RetryAfter = retryAfter(answer.Header.Get("Retry-After"), now)
+		f.RetryAfter = RetryAfter(answer.Header.Get("Retry-After"), now)
 	}
 	return f
 }
@@ -123,7 +123,7 @@ func refusedFailure(r *RefusedAddress, host string) *freshet.Failure {
 		who = host
 	}
 	return &freshet.Failure{Class: freshet.Transient, Code: "refused_address", Sentence: fmt.Sprintf(
-		"%s is not public (%s). If you want to read from it, allow its network with %s.", who, r.Kind, r.Setting)}
+		"%s is not public (%s). If you want to reach it, allow its network with %s.", who, r.Kind, r.Setting)}
 }
 
 func timeoutFailure(err error, host string, limit time.Duration, reached bool) *freshet.Failure {

@@ -28,9 +28,9 @@ func validator(v string) string {
 // maxRetryAfter is the longest pause that a server gets by asking.
 const maxRetryAfter = 7 * 24 * time.Hour
 
-// retryAfter reads Retry-After, seconds or an HTTP date (RFC 9110 10.2.3). It is zero for what is not
+// RetryAfter reads Retry-After, seconds or an HTTP date (RFC 9110 10.2.3). It is zero for what is not
 // understood or past, and at most maxRetryAfter from now.
-func retryAfter(value string, now time.Time) time.Time {
+func RetryAfter(value string, now time.Time) time.Time {
 	value = strings.TrimSpace(value)
 	latest := now.Add(maxRetryAfter)
 	var at time.Time

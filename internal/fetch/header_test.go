@@ -32,7 +32,7 @@ func TestRetryAfter(t *testing.T) {
 		"Thu, 21 Nov 2999 12:00:00 GMT":    maxRetryAfter,
 		"2026-11-21T12:20:00Z":             0,
 	} {
-		got := retryAfter(value, noon)
+		got := RetryAfter(value, noon)
 		if want == 0 && !got.IsZero() || want != 0 && !got.Equal(noon.Add(want)) {
 			t.Errorf("%q gives %v, want %v after noon", value, got, want)
 		}
@@ -92,7 +92,7 @@ func FuzzRetryAfter(f *testing.F) {
 	f.Add("120")
 	f.Add("Sat, 21 Nov 2026 12:20:00 GMT")
 	f.Fuzz(func(t *testing.T, value string) {
-		got := retryAfter(value, noon)
+		got := RetryAfter(value, noon)
 		if !got.IsZero() && (!got.After(noon) || got.Sub(noon) > maxRetryAfter) {
 			t.Fatalf("%q gives %v", value, got)
 		}
