@@ -1,6 +1,7 @@
 package freshet
 
 import (
+	"errors"
 	"strings"
 	"time"
 )
@@ -22,6 +23,9 @@ func ParseProvider(name string) (Provider, error) {
 		return "", &FieldError{"provider", `must be "x"`}
 	}
 }
+
+// ErrKey: credentials are sealed with another master key than the one that is given.
+var ErrKey = errors.New("the credentials in this database are sealed with another master key")
 
 // Credential is a token of an owner, sealed: nothing in it is secret.
 type Credential struct {
@@ -62,4 +66,44 @@ func (c *XCursor) Spend(n int, now time.Time) {
 		c.Month, c.Reads = month, 0
 	}
 	c.Reads += n
+}
+
+// maxToken bounds a token; the longest in use are about a thousand bytes.
+const maxToken = 4096
+
+// CheckToken returns a token as it goes into a header, without white space and "Bearer " around it. Its error
+// does not hold the token.
+func CheckToken(token string) (string, error) {
+	token = strings.TrimSpace(token)
+	if scheme, rest, found := strings.Cut(token, " "); found && strings.EqualFold(scheme, "bearer") {
+		token = strings.TrimSpace(rest)
+	}
+	if token == "" {
+		return "", &FieldError{"token", "must not be empty"}
+	}
+	if len(token) > maxToken || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return "", &FieldError{"token", "must be one word of printable ASCII, at most 4096 characters"}
+	}
+	return token, nil
+}
+
+// Codes of failures that a token, or another one, may end.
+const (
+	NeedsCredential = "credential"
+	SpendCap        = "spend_cap"
+)
+
+// Resume returns an X account as it is when its owner's token was set: failures and pauses that the one
+// before brought are forgotten. Who was switched off by hand stays so.
+func (s Source) Resume(p Policy, h Host, now time.Time) Source {
+	f := s.LastFailure
+	if f == nil || f.Code != NeedsCredential && f.Code != SpendCap && !f.CoolHost {
+		return s.Reschedule(p, h, now)
+	}
+	byItself := f.Paused && s.DisabledReason == f.Sentence || p.DisableAfter > 0 && s.PermanentFailures >= p.DisableAfter
+	if !s.Enabled && !byItself {
+		return s
+	}
+	s.Enabled = false // so that Enable forgets
+	return s.Enable(h, now)
 }

@@ -101,6 +101,9 @@ type Request struct {
 
 	// MaxBytes lowers the limit of Settings for this request.
 	MaxBytes int64
+
+	// KeepRefusal asks for what an answer without a document says, as far as it is short.
+	KeepRefusal bool
 }
 
 // Response is what a server answered.
@@ -145,7 +148,7 @@ func (c *Client) Get(ctx context.Context, r Request) (*Response, error) {
 }
 
 // Get makes one fetch. Its error is always a *freshet.Failure. A response comes with an error too when a
-// server answered: it has Status, Header and Took, for rate limits, but no body and no validators.
+// server answered: it has Status, Header and Took, for rate limits, but no validators, and a body only with KeepRefusal.
 //
 // When ctx ends the failure's code is "stopped"; it says nothing about the source.
 func (t *Turn) Get(ctx context.Context, r Request) (*Response, error) {
@@ -214,6 +217,9 @@ func (c *Client) request(ctx context.Context, trail *trail, r Request) *http.Req
 	return req
 }
 
+// maxRefusal bounds what is kept of an answer without a document.
+const maxRefusal = 16 << 10
+
 // read turns the answer at the end of the trail into a response.
 func (c *Client) read(clock *clock, trail *trail, r Request, answer *http.Response) (*Response, *freshet.Failure) {
 	resp := &Response{Status: answer.StatusCode, Header: answer.Header}
@@ -230,6 +236,9 @@ func (c *Client) read(clock *clock, trail *trail, r Request, answer *http.Respon
 			return resp, clock.explain(err, host, c.settings)
 		}
 	default:
+		if r.KeepRefusal {
+			_ = c.readBody(clock, answer, maxRefusal, resp) // the status says enough without it
+		}
 		discard(answer.Body)
 		return resp, badStatus(answer, host, time.Now())
 	}

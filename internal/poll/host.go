@@ -46,7 +46,7 @@ func (v *visit) askAll(ctx context.Context) (left []freshet.Source) {
 		}
 		delay := v.o.Settings.Policy(left[0]).Delay
 		left = left[1:]
-		if f := o.Failure; f != nil && (f.CoolHost || f.Code == stopped) {
+		if f := o.Failure; f != nil && (f.CoolHost || f.Code == stopped) || !o.Pause.IsZero() {
 			return left
 		}
 		v.rest(ctx, delay)

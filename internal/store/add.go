@@ -40,7 +40,11 @@ func (n NewSource) Check() error {
 	switch {
 	case strings.TrimSpace(n.URL) == "":
 		return &freshet.FieldError{Field: "url", Reason: "must not be empty"}
-	case n.Type != freshet.Twitter && freshet.WebLink(clean(n.URL)) == "":
+	case n.ofAccount().Type == freshet.Twitter:
+		if n.ofAccount().URL == "" {
+			return &freshet.FieldError{Field: "url", Reason: "must be an X account, such as @name or https://x.com/name"}
+		}
+	case freshet.WebLink(clean(n.URL)) == "":
 		return &freshet.FieldError{Field: "url", Reason: "must be an address that begins with http:// or https://"}
 	}
 	return n.Config.Check()
@@ -51,8 +55,20 @@ func (n NewSource) checked() (NewSource, error) {
 	if err := n.Check(); err != nil {
 		return n, err
 	}
+	n = n.ofAccount()
 	n.URL, n.Type = strings.TrimSpace(clean(n.URL)), cmp.Or(n.Type, freshet.RSS)
 	return n, nil
+}
+
+// ofAccount is the source by the address of its X account, if it is one. What names an account cannot be a feed.
+func (n NewSource) ofAccount() NewSource {
+	if (n.Type == "" || n.Type == freshet.RSS) && freshet.NamesAccount(n.URL) {
+		n.Type = freshet.Twitter
+	}
+	if n.Type == freshet.Twitter {
+		n.URL = freshet.AccountURL(n.URL)
+	}
+	return n
 }
 
 // AddSource adds a source. One that is there already is a *freshet.DuplicateError, unless it was removed (D7)
@@ -102,7 +118,7 @@ func (s *Store) AddSources(ctx context.Context, list []NewSource, now time.Time)
 func (t *tx) addSources(ctx context.Context, list []NewSource, now time.Time) ([]Added, error) {
 	normalized, names := make([]string, len(list)), make([]string, len(list))
 	for i, n := range list {
-		normalized[i], names[i] = freshet.NormalizedURL(n.URL), freshet.HostOf(n.URL)
+		normalized[i], names[i] = freshet.NormalizedURL(n.URL), freshet.HostGroup(n.Type, n.URL, "")
 	}
 	existing, err := watched(ctx, t, "where s.normalized_url in ($1...) order by s.id for update of p", normalized)
 	if err != nil {

@@ -43,6 +43,9 @@ func (t *tx) claim(ctx context.Context, r ClaimRequest, now time.Time) ([]Watche
 	if err != nil {
 		return nil, err
 	}
+	if list, err = t.regroup(ctx, list, now); err != nil {
+		return nil, err
+	}
 	claims := t.rows(updateClaims)
 	for i := range list {
 		src := &list[i].Source

@@ -78,6 +78,9 @@ func (t *tx) finish(ctx context.Context, polls []Poll, now time.Time) ([]Finishe
 	if err := t.writePolls(ctx, turns); err != nil {
 		return nil, err
 	}
+	if err := t.spend(ctx, turns); err != nil {
+		return nil, err
+	}
 	for _, u := range turns {
 		if u.Moved {
 			if err := t.move(ctx, u, now); err != nil {

@@ -28,7 +28,7 @@ func testSourceLife(t *testing.T, w *world) {
 	w.equal("its host", got.Host.Name, "b.example")
 
 	handle := w.addNew(NewSource{URL: " @name ", Type: freshet.Twitter, Hidden: true})
-	w.equal("a handle's address and host", []any{handle.URL, handle.Host, handle.Type}, []any{"@name", "", freshet.Twitter})
+	w.equal("a handle's address and host", []any{handle.URL, handle.Host, handle.Type}, []any{"https://x.com/name", "api.x.com", freshet.Twitter})
 	w.must(w.RemoveSource(bg, handle.ID, w.now))
 
 	for _, name := range []string{b.ID.String(), "http://www.b.example/feed/"} {
