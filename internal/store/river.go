@@ -16,11 +16,13 @@ import (
 
 // RiverQuery asks for one page of the river (D4 to D6). The zero value asks for the newest items.
 type RiverQuery struct {
-	Sources  []freshet.ID  // items that one of these carried; none for all that are in the river
-	From, To time.Time     // published within, both ends included; zero leaves an end open
-	Text     string        // all words, "words in a row", -without, begin*; blank for no search
-	After    freshet.Place // where the last page ended; zero for the newest
-	Limit    int           // 1 to 1000; 0 for 200
+	Sources  []freshet.ID   // items that one of these carried; none for all that are in the river
+	Folders  []string       // or a source of one of these folders
+	Types    []freshet.Type // whose source is of one of these types
+	From, To time.Time      // published within, both ends included; zero leaves an end open
+	Text     string         // all words, "words in a row", -without, begin*; blank for no search
+	After    freshet.Place  // where the last page ended; zero for the newest
+	Limit    int            // 1 to 1000; 0 for 200
 }
 
 const (
@@ -41,6 +43,14 @@ func (s *Store) River(ctx context.Context, q RiverQuery) (RiverPage, error) {
 	if q.Limit = min(q.Limit, maxPage); q.Limit <= 0 {
 		q.Limit = defaultPage
 	}
+	sources, narrowed, err := s.Chosen(ctx, q)
+	if err != nil {
+		return RiverPage{}, err
+	}
+	if narrowed && len(sources) == 0 {
+		return RiverPage{}, nil
+	}
+	q.Sources = sources
 	items, err := s.items(ctx, q, q.Limit+1)
 	if err != nil {
 		return RiverPage{}, fmt.Errorf("read river: %w", err)
@@ -55,6 +65,26 @@ func (s *Store) River(ctx context.Context, q RiverQuery) (RiverPage, error) {
 	}
 	return page, nil
 }
+
+// Chosen returns the sources whose items a query wants, those that were removed included; narrowed is false when it
+// wants those of all.
+func (s *Store) Chosen(ctx context.Context, q RiverQuery) (ids []freshet.ID, narrowed bool, err error) {
+	if len(q.Folders) == 0 && len(q.Types) == 0 {
+		return q.Sources, len(q.Sources) > 0, nil
+	}
+	types := make([]string, len(q.Types))
+	for i, kind := range q.Types {
+		types[i] = string(kind)
+	}
+	anywhere := len(q.Sources) == 0 && len(q.Folders) == 0
+	ids, err = all(ctx, s, id[freshet.ID], chosenSources, append([]freshet.ID{}, q.Sources...), append([]string{}, q.Folders...), anywhere, types, len(types) == 0)
+	if err != nil {
+		return nil, true, fmt.Errorf("read the sources of a filter: %w", err)
+	}
+	return ids, true, nil
+}
+
+const chosenSources = `select id from sources where (id in ($1...) or in_river = 1 and (folder in ($2...) or $3 = 1)) and (type in ($4...) or $5 = 1)`
 
 // items returns at most limit items, without their sources.
 func (s *Store) items(ctx context.Context, q RiverQuery, limit int) ([]freshet.Item, error) {

@@ -74,6 +74,12 @@ func suite(t *testing.T, engine string) {
 		{"events under rivals have no gaps", testEventRivals},
 		{"another process is heard", testWatch},
 
+		{"a visit has a place that outlasts it", testVisits},
+		{"a visit that shows nothing new is not written", testVisitSettled},
+		{"rivers are named, listed and removed", testRivers},
+		{"the river is narrowed to sources, folders and types", testChosen},
+		{"what cannot be a named river names its field", testBadRivers},
+
 		{"shards are shared fairly and taken over", testLeases},
 		{"rivals never hold one shard", testLeaseRivals},
 		{"a run that polls once takes what is free", testAcquireFree},

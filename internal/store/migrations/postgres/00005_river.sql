@@ -1,0 +1,11 @@
+-- +goose Up
+-- Where the reader is in a river (freshet.Visit): places as cursors, '' for the river of everything.
+create table visits (
+  river text primary key, seen text not null, line text not null, at bigint not null
+);
+
+-- Filters that have a name: the query of the address that they stand for.
+create table rivers (name text primary key, query text not null, created_at bigint not null);
+
+-- +goose Down
+drop table rivers; drop table visits;
