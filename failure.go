@@ -16,9 +16,13 @@ const (
 // shown to people; it is not an error of ours.
 type Failure struct {
 	Class Class
-	// Code is a short stable name for programs and metrics: "timeout", "http_404", "no_such_host", "refused_address",
-	// "connect", "tls", "too_large", "not_a_feed", "not_a_page", "no_text",
-	// "no_match", "parse", "redirects", "encoding", "credential", "internal".
+	// Code is a short stable name for programs and metrics.
+	//
+	// The fetch: "address" (it cannot be one), "refused_address", "no_such_host", "dns", "connect", "tls", "protocol" (not
+	// HTTP), "redirects", "http_NNN" (the status), "timeout", "too_large", "encoding", "cut" (the document ended early).
+	// The document: "not_a_feed", "not_a_page", "parse", "no_text", "no_match" (the selector).
+	// What is set: "config", "unknown_type", "credential".
+	// Ourselves: "stopped" (says nothing about the source), "internal".
 	Code string
 	// Status is the HTTP status that was answered, 0 when none was.
 	Status int
