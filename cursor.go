@@ -16,6 +16,8 @@ type Cursor struct {
 	ETag         string `json:"etag,omitempty"`
 	LastModified string `json:"last_modified,omitempty"`
 	BodyHash     string `json:"body_hash,omitempty"`
+	// ValidatorsFrom is the address that gave them, "" for the source's own: they go back to no other.
+	ValidatorsFrom string `json:"validators_from,omitempty"`
 
 	// Move is a permanent redirect that is not believed yet (F3).
 	Move *Move `json:"move,omitempty"`

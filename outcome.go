@@ -17,6 +17,7 @@ type Outcome struct {
 	Partial   string // what could not be read, "" when all was (S10)
 
 	ETag, LastModified, BodyHash string // of a wholly read body only (F4)
+	ValidatorsFrom               string // the address that gave them after a redirect, "" for the source's own
 
 	Document *Document // of types that are one document (E2, E3)
 	Contents []Content // of Source.Parts, in their order (W4)

@@ -275,7 +275,7 @@ func (s *Source) observeSuccess(o *Outcome, p Policy) {
 			s.SiteURL = o.SiteURL
 		}
 	}
-	c.ETag, c.LastModified = o.ETag, o.LastModified
+	c.ETag, c.LastModified, c.ValidatorsFrom = o.ETag, o.LastModified, o.ValidatorsFrom
 	s.observeMove(o.MovedTo)
 	hints := c.hints().Lengthened(o.MaxAge, "Cache-Control: max-age")
 	c.HintSeconds, c.HintFrom = 0, ""
@@ -311,7 +311,7 @@ func (s *Source) observeMove(to string) {
 func (s *Source) setURL(to string) {
 	s.URL, s.NormalizedURL, s.Host = to, NormalizedURL(to), HostOf(to)
 	c := &s.Cursor
-	c.Move, c.ETag, c.LastModified, c.BodyHash = nil, "", "", ""
+	c.Move, c.ETag, c.LastModified, c.ValidatorsFrom, c.BodyHash = nil, "", "", "", ""
 }
 
 func newest(last *time.Time, posts []Post) *time.Time {

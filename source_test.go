@@ -103,11 +103,11 @@ func TestObserveHostPause(t *testing.T) {
 // F2, F4: validators follow the last answer to the letter, and none outlives a move or a document read in part.
 func TestObserveCursor(t *testing.T) {
 	first := observe(watched(), Outcome{
-		Status: 200, ETag: `W/"x"`, LastModified: "not even a date", BodyHash: "bb", Title: "A feed", SiteURL: "https://a.example/",
+		Status: 200, ETag: `W/"x"`, LastModified: "not even a date", ValidatorsFrom: "https://b.example/feed", BodyHash: "bb", Title: "A feed", SiteURL: "https://a.example/",
 		Posts: []Post{{Published: noon.Add(-2 * time.Hour)}, {}, {Published: noon.Add(-time.Hour)}},
 	})
 	c := first.Cursor
-	if c.ETag != `W/"x"` || c.LastModified != "not even a date" || c.BodyHash != "bb" {
+	if c.ETag != `W/"x"` || c.LastModified != "not even a date" || c.ValidatorsFrom != "https://b.example/feed" || c.BodyHash != "bb" {
 		t.Errorf("cursor = %+v, want the answer's validators", c)
 	}
 	if !c.NewestPublishedAt.Equal(noon.Add(-time.Hour)) || !c.LastFetchAt.Equal(noon) {
@@ -234,7 +234,7 @@ func TestObserveMove(t *testing.T) {
 			if s.MovedFrom != watched().URL || s.Host != "b.example" || s.NormalizedURL != "b.example/feed" {
 				t.Errorf("moved source = %+v", s)
 			}
-			if c := s.Cursor; c.ETag != "" || c.LastModified != "" || c.BodyHash != "" || c.Move != nil {
+			if c := s.Cursor; c.ETag != "" || c.LastModified != "" || c.ValidatorsFrom != "" || c.BodyHash != "" || c.Move != nil {
 				t.Errorf("validators outlive the change of address: %+v", c)
 			}
 		})

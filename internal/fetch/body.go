@@ -10,9 +10,15 @@ import (
 )
 
 // readBody reads the whole body of an answer, unpacks it and puts it into resp. It is all or nothing:
-// a cut body, a bad encoding and an exceeded limit leave no part behind (F4).
-func (c *Client) readBody(clock *clock, answer *http.Response, limit int64, resp *Response) error {
+// a cut body, a bad encoding and an exceeded limit leave no part behind (F4), nor a slot taken.
+func (c *Client) readBody(clock *clock, answer *http.Response, limit int64, resp *Response) (err error) {
 	defer answer.Body.Close()
+	resp.large.of = c.large
+	defer func() {
+		if err != nil {
+			resp.large.giveBack()
+		}
+	}()
 	codings, err := contentCodings(answer.Header["Content-Encoding"])
 	if err != nil {
 		return err
@@ -20,14 +26,14 @@ func (c *Client) readBody(clock *clock, answer *http.Response, limit int64, resp
 	if answer.ContentLength > limit {
 		return &tooLarge{limit}
 	}
-	raw, err := c.readRaw(clock, answer, limit)
+	raw, err := readRaw(clock, answer, limit, &resp.large)
 	if err != nil {
 		return err
 	}
 	if len(codings) > 0 {
 		packed := raw
 		defer putBuffer(packed)
-		if raw, err = c.unpackBody(clock, *packed, codings, limit); err != nil {
+		if raw, err = c.unpackBody(clock, *packed, codings, limit, &resp.large); err != nil {
 			return err
 		}
 	}
@@ -36,22 +42,15 @@ func (c *Client) readBody(clock *clock, answer *http.Response, limit int64, resp
 }
 
 // readRaw reads a body as it was sent.
-func (c *Client) readRaw(clock *clock, answer *http.Response, limit int64) (*[]byte, error) {
+func readRaw(clock *clock, answer *http.Response, limit int64, large *slot) (*[]byte, error) {
 	buf := getBuffer(int(min(max(answer.ContentLength, 0), largeBody)))
-	large := false
-	defer func() {
-		if large {
-			<-c.large
-		}
-	}()
 	for {
 		if len(*buf) == cap(*buf) {
-			if !large && len(*buf) >= largeBody {
-				if _, err := waitFor(clock, c.largeSlot); err != nil {
+			if len(*buf) >= largeBody {
+				if err := large.take(clock); err != nil {
 					putBuffer(buf)
 					return nil, err
 				}
-				large = true
 			}
 			*buf = grown(*buf, min(2*cap(*buf), int(limit)+1))
 		}
@@ -72,28 +71,80 @@ func (c *Client) readRaw(clock *clock, answer *http.Response, limit int64) (*[]b
 	}
 }
 
-func (c *Client) largeSlot(ctx context.Context) (struct{}, error) {
-	select {
-	case c.large <- struct{}{}:
-		return struct{}{}, nil
-	case <-ctx.Done():
-		return struct{}{}, ctx.Err()
+// slot is the place of one large body among the few that there are at once.
+type slot struct {
+	of   chan struct{}
+	held bool
+}
+
+func (s *slot) take(clock *clock) error {
+	if s.held {
+		return nil
+	}
+	_, err := waitFor(clock, func(ctx context.Context) (struct{}, error) {
+		select {
+		case s.of <- struct{}{}:
+			return struct{}{}, nil
+		case <-ctx.Done():
+			return struct{}{}, ctx.Err()
+		}
+	})
+	s.held = err == nil
+	return err
+}
+
+// tryTake takes the slot if that needs no waiting, and says whether it is held.
+func (s *slot) tryTake() bool {
+	if !s.held {
+		select {
+		case s.of <- struct{}{}:
+			s.held = true
+		default:
+		}
+	}
+	return s.held
+}
+
+func (s *slot) giveBack() {
+	if s.held {
+		<-s.of
+		s.held = false
 	}
 }
 
-// unpackBody unpacks a body under one of the few unpackers, which bounds the memory and the processor
+// unpackBody unpacks a body. One that turns out to be large while all slots are taken is begun anew when it has
+// one: nobody waits for a slot with an unpacker in hand.
+func (c *Client) unpackBody(clock *clock, packed []byte, codings []string, limit int64, large *slot) (*[]byte, error) {
+	buf, err := c.unpackOnce(clock, packed, codings, limit, large)
+	var exceeded *tooLarge
+	if !errors.As(err, &exceeded) || large.held || limit <= largeBody {
+		return buf, err
+	}
+	if err := large.take(clock); err != nil {
+		return nil, err
+	}
+	return c.unpackOnce(clock, packed, codings, limit, large)
+}
+
+// unpackOnce unpacks a body under one of the few unpackers, which bounds the memory and the processor
 // time that all packed bodies take together; no unpacker ever waits for the network.
-func (c *Client) unpackBody(clock *clock, packed []byte, codings []string, limit int64) (*[]byte, error) {
+func (c *Client) unpackOnce(clock *clock, packed []byte, codings []string, limit int64, large *slot) (*[]byte, error) {
 	u, err := waitFor(clock, c.unpack.take)
 	if err != nil {
 		return nil, err
 	}
 	defer c.unpack.giveBack(u)
+	if limit > largeBody && !large.tryTake() {
+		limit = largeBody
+	}
 	buf := getBuffer(0)
 	*buf, err = u.unpack(packed, codings, *buf, limit)
 	if err != nil {
 		putBuffer(buf)
 		return nil, err
+	}
+	if len(*buf) <= largeBody {
+		large.giveBack()
 	}
 	return buf, nil
 }

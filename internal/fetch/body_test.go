@@ -12,6 +12,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/zstd"
@@ -252,6 +254,66 @@ func TestRelease(t *testing.T) {
 	}
 	if string(kept.Body) != "first" {
 		t.Errorf("a kept body became %q", kept.Body)
+	}
+}
+
+// P4: few large bodies are in memory at once, however they were packed and however long their readers take;
+// small ones pass by them, and a fetch that fails keeps no place.
+func TestLargeBodiesAreHeldUntilRelease(t *testing.T) {
+	body := text(3 << 20)
+	for _, coding := range codings {
+		packed := pack(t, coding, body)
+		t.Run(coding, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				answers := map[string][]byte{"/large": packed, "/small": pack(t, coding, body[:1000])}
+				client := NewWith(roundTrip(func(r *http.Request) (*http.Response, error) {
+					h := http.Header{}
+					if coding != "" {
+						h.Set("Content-Encoding", header(coding))
+					}
+					return &http.Response{StatusCode: 200, Header: h, Body: io.NopCloser(bytes.NewReader(answers[r.URL.Path])), ContentLength: -1}, nil
+				}), Settings{})
+				get := func(path string, most int64) (*Response, error) {
+					return client.Get(t.Context(), Request{URL: "http://news.example" + path, MaxBytes: most})
+				}
+				var read []*Response
+				for range largeBodies {
+					if _, err := get("/large", 2<<20); err == nil {
+						t.Fatal("a body beyond its limit was read")
+					}
+					resp, err := get("/large", 0)
+					if err != nil {
+						t.Fatal(err)
+					}
+					read = append(read, resp)
+				}
+				last := make(chan error)
+				go func() {
+					resp, err := get("/large", 0)
+					if err == nil && !bytes.Equal(resp.Body, body) {
+						err = fmt.Errorf("another body of %d bytes", len(resp.Body))
+					}
+					last <- err
+				}()
+				time.Sleep(time.Minute)
+				select {
+				case <-last:
+					t.Fatalf("body %d was read while %d are held", largeBodies+1, largeBodies)
+				default:
+				}
+				if resp, err := get("/small", 0); err != nil || len(resp.Body) != 1000 {
+					t.Errorf("a small body: %v", err)
+				}
+				read[0].Release()
+				read[0].Release() // gives one place back, not two
+				if err := <-last; err != nil {
+					t.Error(err)
+				}
+				if n := len(client.large); n != largeBodies {
+					t.Errorf("%d places are taken by %d bodies", n, largeBodies)
+				}
+			})
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -43,13 +44,13 @@ type Client struct {
 	fake     http.RoundTripper // in tests: answers every request; no connections are made
 	dialer   *http.Transport   // makes connections, pools none
 	unpack   unpackers
-	large    chan struct{} // a slot for each large body being read
+	large    chan struct{} // a slot for each large body, until its Release
 
 	mu      sync.Mutex
 	closers map[string]bool // hosts that close kept connections without a word
 }
 
-// largeBodies is how many bodies beyond largeBody bytes are read at once, for the sake of memory.
+// largeBodies is how many bodies beyond largeBody bytes there are at once, for the sake of memory (P4).
 const (
 	largeBodies = 4
 	largeBody   = 1 << 20
@@ -93,8 +94,12 @@ func newClient(s Settings) *Client {
 type Request struct {
 	URL string // http or https; userinfo goes out as Basic authentication
 
-	// ETag and LastModified are what the source gave last; they go back byte for byte (F2).
-	ETag, LastModified string
+	// ETag and LastModified are what ValidatorsFrom gave last; they go back to it, byte for byte (F2). "" is
+	// the first address.
+	ETag, LastModified, ValidatorsFrom string
+
+	// Accept says what is wanted, wherever redirects lead; "" stands for feeds.
+	Accept string
 
 	// Header holds credentials and whatever else is meant for the first host only.
 	Header http.Header
@@ -111,13 +116,15 @@ type Response struct {
 	Status      int
 	NotModified bool // a 304 to a conditional request; there is no body
 
-	// Body is the whole unpacked body. It belongs to the caller until Release.
+	// Body is the whole unpacked body. It belongs to the caller until Release, which has to be called: few large
+	// bodies are held at once.
 	Body        []byte
 	ContentType string
 
 	// ETag and LastModified are to be stored with what the body gave (F4). After a 304 they are the new
-	// ones where the answer has any, else those that were asked with (RFC 9111 4.3.4).
-	ETag, LastModified string
+	// ones where the answer has any, else those that were asked with (RFC 9111 4.3.4). ValidatorsFrom is
+	// the address that gave them, "" for the first one.
+	ETag, LastModified, ValidatorsFrom string
 
 	FinalURL string // where the body came from, without userinfo; relative links resolve against it
 	MovedTo  string // where a chain of permanent redirects led, "" when there was none (F3)
@@ -128,16 +135,17 @@ type Response struct {
 	Took     time.Duration
 
 	buffer *[]byte
+	large  slot
 }
 
-// Release gives the memory of Body back. Nothing may point into Body any more; a caller that cannot
-// say so leaves Release out and the garbage collector does it.
+// Release gives the memory of Body back. Nothing may point into Body any more.
 func (r *Response) Release() {
 	if r.buffer != nil {
 		*r.buffer = r.Body
 		putBuffer(r.buffer)
 	}
 	r.Body, r.buffer = nil, nil
+	r.large.giveBack()
 }
 
 // Get makes one fetch in a turn of its own.
@@ -192,7 +200,7 @@ const accept = "application/atom+xml, application/rss+xml, application/feed+json
 // request makes the request of one hop.
 func (c *Client) request(ctx context.Context, trail *trail, r Request) *http.Request {
 	header := make(http.Header, 8)
-	header["Accept"] = []string{accept}
+	header["Accept"] = []string{cmp.Or(r.Accept, accept)}
 	if trail.trusted {
 		for name, values := range r.Header {
 			header[http.CanonicalHeaderKey(name)] = values
@@ -200,11 +208,13 @@ func (c *Client) request(ctx context.Context, trail *trail, r Request) *http.Req
 	}
 	header["User-Agent"] = []string{c.settings.UserAgent}
 	header["Accept-Encoding"] = []string{acceptEncoding}
-	if r.ETag != "" {
-		header["If-None-Match"] = []string{r.ETag}
-	}
-	if r.LastModified != "" {
-		header["If-Modified-Since"] = []string{r.LastModified}
+	if trail.gave(r.ValidatorsFrom) {
+		if r.ETag != "" {
+			header["If-None-Match"] = []string{r.ETag}
+		}
+		if r.LastModified != "" {
+			header["If-Modified-Since"] = []string{r.LastModified}
+		}
 	}
 	req := (&http.Request{
 		Method: http.MethodGet, URL: trail.at, Host: trail.at.Host, Header: header,
@@ -224,7 +234,7 @@ const maxRefusal = 16 << 10
 func (c *Client) read(clock *clock, trail *trail, r Request, answer *http.Response) (*Response, *freshet.Failure) {
 	resp := &Response{Status: answer.StatusCode, Header: answer.Header}
 	host := trail.at.Hostname()
-	asked := r.ETag != "" || r.LastModified != ""
+	asked := trail.gave(r.ValidatorsFrom) && (r.ETag != "" || r.LastModified != "")
 	switch {
 	case answer.StatusCode == http.StatusNotModified && asked:
 		discard(answer.Body)
@@ -257,6 +267,9 @@ func (c *Client) describe(resp *Response, trail *trail, header http.Header) {
 	}
 	resp.MaxAge = maxAge(header)
 	resp.FinalURL = trail.at.String()
+	if len(trail.seen) > 0 {
+		resp.ValidatorsFrom = resp.FinalURL
+	}
 	resp.MovedTo = trail.movedTo()
 	resp.Warnings = trail.warnings
 }

@@ -384,6 +384,7 @@ func TestWaitingDoesNotCount(t *testing.T) {
 		if err != nil || len(resp.Body) != 3<<20 {
 			t.Errorf("%v", err)
 		}
+		resp.Release()
 		if len(client.large) != cap(client.large)-1 {
 			t.Errorf("%d slots are taken", len(client.large))
 		}

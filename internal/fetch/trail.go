@@ -95,6 +95,15 @@ func mayTrust(from, to *url.URL) bool {
 	return upgrade || from.Scheme == to.Scheme && from.Port() == to.Port()
 }
 
+// gave reports whether validators of an address belong to where the trail is: another place may have given the same
+// ones to something else, and say of it that nothing changed.
+func (t *trail) gave(address string) bool {
+	if address == "" {
+		return len(t.seen) == 0
+	}
+	return t.at.String() == address
+}
+
 // movedTo is where a chain of nothing but permanent redirects led (F3). Credentials that still apply
 // there stay in the address.
 func (t *trail) movedTo() string {

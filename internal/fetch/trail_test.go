@@ -138,15 +138,64 @@ func TestCredentialsSurviveUpgrade(t *testing.T) {
 	}
 }
 
-// Validators go along every hop: the answer they belong to lies at the end.
-func TestValidatorsFollowRedirects(t *testing.T) {
-	client, seen := script(t, map[string]string{"http://a.example/": "302 http://b.example/", "http://b.example/": "304"})
-	resp, err := client.Get(t.Context(), Request{URL: "http://a.example/", ETag: `"x"`})
-	if err != nil || !resp.NotModified {
-		t.Fatalf("%+v, %v", resp, err)
+// F2: validators go back to the address that gave them and to no other: "x" may be the name of another
+// document there, or its date be older, and what is new would be taken for unchanged.
+func TestValidatorsGoBackToTheirAddress(t *testing.T) {
+	for name, test := range map[string]struct {
+		from    string
+		answers map[string]string
+		asked   string // the only address that sees validators
+		final   string // what gave those of the response
+	}{
+		"no redirect":         {"", map[string]string{"http://a.example/": "304"}, "http://a.example/", ""},
+		"same target":         {"http://b.example/1", map[string]string{"http://a.example/": "302 http://b.example/1", "http://b.example/1": "304"}, "http://b.example/1", "http://b.example/1"},
+		"same moved target":   {"http://b.example/1", map[string]string{"http://a.example/": "301 http://b.example/1", "http://b.example/1": "304"}, "http://b.example/1", "http://b.example/1"},
+		"same end of two":     {"http://c.example/", map[string]string{"http://a.example/": "302 /b", "http://a.example/b": "302 http://c.example/", "http://c.example/": "304"}, "http://c.example/", "http://c.example/"},
+		"another target":      {"http://b.example/1", map[string]string{"http://a.example/": "302 http://b.example/2", "http://b.example/2": ""}, "", "http://b.example/2"},
+		"another query":       {"http://b.example/?t=1", map[string]string{"http://a.example/": "302 http://b.example/?t=2", "http://b.example/?t=2": ""}, "", "http://b.example/?t=2"},
+		"no longer there":     {"http://b.example/1", map[string]string{"http://a.example/": ""}, "", ""},
+		"redirected just now": {"", map[string]string{"http://a.example/": "302 /b", "http://a.example/b": ""}, "http://a.example/", "http://a.example/b"},
+	} {
+		client, seen := script(t, test.answers)
+		resp, err := client.Get(t.Context(), Request{URL: "http://a.example/", ETag: `"x"`, LastModified: "then", ValidatorsFrom: test.from})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if resp.ValidatorsFrom != test.final {
+			t.Errorf("%s: validators are from %q, want %q", name, resp.ValidatorsFrom, test.final)
+		}
+		for _, r := range *seen {
+			has := r.Header.Get("If-None-Match") == `"x"` && r.Header.Get("If-Modified-Since") == "then"
+			if want := r.URL.String() == test.asked; has != want {
+				t.Errorf("%s: %s was asked with validators: %v, want %v (%v)", name, r.URL, has, want, r.Header)
+			}
+		}
 	}
-	if got := (*seen)[1].Header.Get("If-None-Match"); got != `"x"` {
-		t.Errorf("If-None-Match %q", got)
+}
+
+// A 304 from an address that was not asked whether anything changed says nothing.
+func TestNotModifiedByAnotherAddress(t *testing.T) {
+	client, _ := script(t, map[string]string{"http://a.example/": "302 http://b.example/2", "http://b.example/2": "304"})
+	_, f := mustFail(t, client, Request{URL: "http://a.example/", ETag: `"x"`, ValidatorsFrom: "http://b.example/1"})
+	if f.Code != "http_304" {
+		t.Errorf("%+v", f)
+	}
+}
+
+// What is wanted is told wherever redirects lead; it is no credential.
+func TestAcceptSurvivesRedirects(t *testing.T) {
+	client, seen := script(t, map[string]string{"https://a.example/": "302 https://b.example/", "https://b.example/": "302 http://c.example/", "http://c.example/": ""})
+	if _, err := client.Get(t.Context(), Request{URL: "https://a.example/", Accept: "text/html", Header: http.Header{"X-Key": {"k"}}}); err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range *seen {
+		if got := r.Header.Get("Accept"); got != "text/html" {
+			t.Errorf("%s was asked with Accept %q", r.URL, got)
+		}
+		if has := r.Header.Get("X-Key") != ""; has != (i == 0) {
+			t.Errorf("%s saw the key: %v", r.URL, has)
+		}
 	}
 }
 

@@ -3,7 +3,6 @@ package reader
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -12,13 +11,11 @@ import (
 	"freshet/internal/fetch"
 )
 
-var anyAccept = http.Header{"Accept": {"*/*"}}
-
 // readHTTP looks whether what lies at an address has changed (E3). Its cursor has hash, status and size; a
 // change is an item only where the source asks for it.
 func readHTTP(t *turn, ctx context.Context, s freshet.Source) *freshet.Outcome {
 	c := s.Cursor
-	o, resp := t.get(ctx, fetch.Request{URL: s.URL, ETag: c.ETag, LastModified: c.LastModified, Header: anyAccept})
+	o, resp := t.get(ctx, fetch.Request{URL: s.URL, ETag: c.ETag, LastModified: c.LastModified, ValidatorsFrom: c.ValidatorsFrom, Accept: "*/*"})
 	if resp == nil {
 		return o
 	}

@@ -109,7 +109,7 @@ func (t *turn) get(ctx context.Context, r fetch.Request) (*freshet.Outcome, *fet
 		return o, nil
 	}
 	o.MovedTo, o.MaxAge = resp.MovedTo, resp.MaxAge
-	o.ETag, o.LastModified = resp.ETag, resp.LastModified
+	o.ETag, o.LastModified, o.ValidatorsFrom = resp.ETag, resp.LastModified, resp.ValidatorsFrom
 	if resp.NotModified {
 		o.Unchanged = true
 		return o, nil

@@ -135,6 +135,43 @@ func TestReadUnchanged(t *testing.T) {
 	}
 }
 
+// F2: two mirrors name their versions alike. What one gave is not held against the other, else what is new there
+// would be taken for unchanged; a mirror that is met again is asked with its own.
+func TestReadBehindARedirect(t *testing.T) {
+	bodies := map[freshet.Type]string{freshet.RSS: document, freshet.Website: "<article>A text of One.</article>", freshet.HTTP: "One"}
+	for kind, body := range bodies {
+		var target string
+		serve := func(r *http.Request) *http.Response {
+			switch {
+			case r.URL.Host == "a.example":
+				return answer(302, "", "Location: "+target)
+			case r.Header.Get("If-None-Match") == `"v1"`:
+				return answer(304, "")
+			}
+			return answer(200, strings.Replace(body, "One", r.URL.Host, 1), `ETag: "v1"`)
+		}
+		src := source
+		src.Type = kind
+		for i, step := range []struct {
+			target    string
+			status    int
+			unchanged bool
+		}{
+			{"https://one.example/feed", 200, false},
+			{"https://one.example/feed", 304, true},
+			{"https://two.example/feed", 200, false},
+			{"https://two.example/feed", 304, true},
+		} {
+			target = step.target
+			o := read1(t, serve, src)
+			if o.Failure != nil || o.Status != step.status || o.Unchanged != step.unchanged {
+				t.Errorf("%s, step %d: status %d, unchanged %v, %v; want %+v", kind, i, o.Status, o.Unchanged, o.Failure, step)
+			}
+			src = src.Observe(o, freshet.DefaultSettings().Policy(src), freshet.Host{}, 0, time.Now())
+		}
+	}
+}
+
 // F4: no validators after a document that is not whole, until another one is read.
 func TestReadPartial(t *testing.T) {
 	cut := document[:strings.Index(document, "<title>Two")]

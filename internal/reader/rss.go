@@ -16,7 +16,7 @@ import (
 // last time, and only then a document to parse.
 func readRSS(t *turn, ctx context.Context, s freshet.Source) *freshet.Outcome {
 	c := s.Cursor
-	o, resp := t.get(ctx, fetch.Request{URL: s.URL, ETag: c.ETag, LastModified: c.LastModified})
+	o, resp := t.get(ctx, fetch.Request{URL: s.URL, ETag: c.ETag, LastModified: c.LastModified, ValidatorsFrom: c.ValidatorsFrom})
 	if resp == nil {
 		return o
 	}

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"net/http"
 	"time"
 
 	"freshet"
@@ -14,7 +13,7 @@ import (
 )
 
 // pageAccept asks for a page and not for the feed that some sites give at the same address.
-var pageAccept = http.Header{"Accept": {"text/html, application/xhtml+xml;q=0.9, text/plain;q=0.5, */*;q=0.1"}}
+const pageAccept = "text/html, application/xhtml+xml;q=0.9, text/plain;q=0.5, */*;q=0.1"
 
 // readWebsite reads a web page (E2): one post for each text that it has had.
 func readWebsite(t *turn, ctx context.Context, s freshet.Source) *freshet.Outcome {
@@ -23,11 +22,11 @@ func readWebsite(t *turn, ctx context.Context, s freshet.Source) *freshet.Outcom
 		return failed(freshet.Transient, "config", "Its selector or ignore rules cannot be used: "+err.Error()+".")
 	}
 	c := s.Cursor
-	request := fetch.Request{URL: s.URL, Header: pageAccept}
+	request := fetch.Request{URL: s.URL, Accept: pageAccept}
 	// Other rules may find another text in the same body, so it is asked for and read again.
 	sameRules := c.Document != nil && c.Document.Rules == rulesOf(s.Config)
 	if sameRules {
-		request.ETag, request.LastModified = c.ETag, c.LastModified
+		request.ETag, request.LastModified, request.ValidatorsFrom = c.ETag, c.LastModified, c.ValidatorsFrom
 	}
 	o, resp := t.get(ctx, request)
 	if resp == nil {

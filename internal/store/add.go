@@ -210,7 +210,8 @@ func (s *Store) revive(w *Watched, n NewSource, h freshet.Host, now time.Time) {
 	w.Host = h
 	src := &w.Source
 	if src.URL != n.URL {
-		src.Cursor.ETag, src.Cursor.LastModified, src.Cursor.BodyHash = "", "", ""
+		c := &src.Cursor
+		c.ETag, c.LastModified, c.ValidatorsFrom, c.BodyHash = "", "", "", ""
 	}
 	src.Type, src.URL, src.Host, src.MovedFrom, src.Config = n.Type, n.URL, h.Name, "", n.Config
 	src.Enabled, src.RemovedAt = false, time.Time{}
