@@ -68,7 +68,8 @@ func TestA1AddFeedURL(t *testing.T) {
 		b.click(`.candidate input[value$="feed.xml"]`)
 		b.click(`.candidate input[value$="comments.xml"]`)
 		b.follow(".found button")
-		b.waitText(".sources", "Comments on the Stand")
+		b.waitText("h1", "Comments on the Stand")
+		b.open("/sources")
 		if n := b.count(".source"); n != 1 {
 			t.Errorf("%d sources were added, want the one that was chosen", n)
 		}

@@ -102,6 +102,11 @@ func (c *config) newServing(st *store.Store, log *slog.Logger) (*serving, error)
 		Find: func(ctx context.Context, pasted string) ([]discover.Candidate, error) {
 			return find(ctx, client, pasted)
 		},
+		Look: func(ctx context.Context, address string) discover.Sight {
+			return discover.Look(ctx, func(ctx context.Context, url string) (*fetch.Response, error) {
+				return client.Get(ctx, fetch.Request{URL: url})
+			}, address)
+		},
 		Ingest:  ingest{store: st, poll: s.waitFor}.run,
 		Offline: func() time.Time { since, _ := s.scheduler.Paused(); return since },
 		Types:   types, Metrics: s.metrics.Handler(), Logger: log, Version: thisBuild().Version,

@@ -179,7 +179,7 @@ func TestDocument(t *testing.T) {
 	s := newSite(t, nil)
 	want := []string{"DELETE /api/feeds/{id}", "GET /api/events", "GET /api/feeds", "GET /api/feeds/{id}", "GET /api/items", "GET /api/items/{id}",
 		"GET /api/opml", "GET /api/refresh/{id}", "GET /api/status", "PATCH /api/feeds/{id}", "POST /api/discover", "POST /api/feeds",
-		"POST /api/feeds/{id}/refresh", "POST /api/ingest", "POST /api/opml", "POST /api/refresh"}
+		"POST /api/feeds/{id}/refresh", "POST /api/feeds/{id}/restore", "POST /api/ingest", "POST /api/opml", "POST /api/refresh"}
 	var got []string
 	for path, operations := range s.doc.object("paths") {
 		for method := range operations.(map[string]any) {

@@ -194,6 +194,21 @@ func (s *Server) removeFeed(ctx context.Context, in *feedInput) (*struct{}, erro
 	return nil, s.Store.RemoveSource(ctx, w.Source.ID, time.Now())
 }
 
+// restoreFeed takes a removal back.
+func (s *Server) restoreFeed(ctx context.Context, in *feedInput) (*feedOutput, error) {
+	id, err := freshet.ParseID(in.ID)
+	if err != nil {
+		return nil, problem(notFound, fmt.Sprintf("There is no feed with the id %q.", short(in.ID)))
+	}
+	now := time.Now()
+	w, err := s.Store.RestoreSource(ctx, id, now)
+	if err != nil {
+		return nil, err
+	}
+	s.Kick()
+	return &feedOutput{s.feedDetail(&w, now)}, nil
+}
+
 // source finds a feed by the id of a path. One that was removed is not there.
 func (s *Server) source(ctx context.Context, id string) (store.Watched, error) {
 	parsed, err := freshet.ParseID(id)

@@ -1,12 +1,14 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
 	"mime"
 	"net/http"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -64,37 +66,42 @@ func (s *Server) importOPML(w http.ResponseWriter, r *http.Request) error {
 
 // readList reads the list that a request carries and adds its feeds.
 func (s *Server) readList(w http.ResponseWriter, r *http.Request) (*Imported, error) {
+	outlines, err := s.outlines(w, r)
+	if err != nil {
+		return nil, err
+	}
+	return s.addOutlines(r.Context(), outlines)
+}
+
+// outlines reads the list that a request carries.
+func (s *Server) outlines(w http.ResponseWriter, r *http.Request) ([]opml.Outline, error) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxOPML)
 	list, err := document(r)
 	if err != nil {
 		return nil, err
 	}
-	outlines, err := opml.Read(list, opml.MaxOutlines)
-	if err != nil {
-		return nil, err
-	}
-	return s.addOutlines(r, outlines)
+	return opml.Read(list, opml.MaxOutlines)
 }
 
-// addOutlines adds what can be added.
-func (s *Server) addOutlines(r *http.Request, outlines []opml.Outline) (*Imported, error) {
+// addOutlines adds what can be added; what cannot is told with its reason and holds up nothing else.
+func (s *Server) addOutlines(ctx context.Context, outlines []opml.Outline) (*Imported, error) {
 	result := &Imported{Feeds: make([]ImportedFeed, len(outlines))}
 	var sources []store.NewSource
 	var at []int // place of each source in the list
 	for i, o := range outlines {
 		f := &result.Feeds[i]
 		f.URL, f.Title = shownURL(o.URL), given(o.Title)
-		u, _, err := fetch.CheckURL(o.URL)
+		source, err := newSource(o)
 		if err != nil {
-			reason := err.Error()
+			reason := reasonOf(err)
 			f.Result, f.Reason = "refused", &reason
 			result.Refused++
 			continue
 		}
-		sources = append(sources, store.NewSource{Type: freshet.RSS, URL: u.String(), Title: o.Title, Folder: folder(o.Folder), SiteURL: freshet.WebLink(o.SiteURL)})
+		sources = append(sources, source)
 		at = append(at, i)
 	}
-	added, err := s.Store.AddSources(r.Context(), sources, time.Now())
+	added, err := s.Store.AddSources(ctx, sources, time.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -110,6 +117,16 @@ func (s *Server) addOutlines(r *http.Request, outlines []opml.Outline) (*Importe
 	}
 	s.Kick()
 	return result, nil
+}
+
+// newSource is the source that a feed of a list becomes.
+func newSource(o opml.Outline) (store.NewSource, error) {
+	u, _, err := fetch.CheckURL(o.URL)
+	if err != nil {
+		return store.NewSource{}, err
+	}
+	n := store.NewSource{Type: freshet.RSS, URL: u.String(), Title: o.Title, Folder: folder(o.Folder), SiteURL: freshet.WebLink(o.SiteURL)}
+	return n, n.Check()
 }
 
 // document finds the list in a request: the body itself, or the first file of a form.
@@ -157,4 +174,32 @@ func importDoc(op *huma.Operation, schemas huma.Registry) {
 	}}
 	op.Responses["200"] = &huma.Response{Description: "What became of each feed.",
 		Content: map[string]*huma.MediaType{"application/json": {Schema: schemas.Schema(reflect.TypeFor[Imported](), true, "")}}}
+}
+
+// importedPage says what became of an imported list.
+type importedPage struct {
+	layout
+	Result *Imported
+}
+
+// Of are the feeds of the list with a result.
+func (p importedPage) Of(result string) []ImportedFeed {
+	return slices.DeleteFunc(slices.Clone(p.Result.Feeds), func(f ImportedFeed) bool { return f.Result != result })
+}
+
+// importList adds the feeds of an uploaded list (OPML) without looking at them.
+func (s *Server) importList(w http.ResponseWriter, r *http.Request) error {
+	result, err := s.readList(w, r)
+	if err != nil {
+		return s.refuseList(w, r, err)
+	}
+	return s.showImported(w, r, result)
+}
+
+func (s *Server) showImported(w http.ResponseWriter, r *http.Request, result *Imported) error {
+	l, err := s.newLayout(r, "sources", "Imported")
+	if err != nil {
+		return err
+	}
+	return render(w, http.StatusOK, "imported", importedPage{l, result})
 }

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -18,21 +19,25 @@ import (
 	"freshet"
 )
 
-//go:embed templates static
+//go:embed templates static packs
 var embedded embed.FS
 
 // layout is what every page shows around its own part.
 type layout struct {
 	Title   string
-	Here    string // the part of the site that is shown: "river", "sources"
-	Back    string // the address of the page, for forms that lead back to it
-	Event   int64  // the last event that the page knows of
-	Refresh *freshet.Refresh
-	Offline time.Time // since when our own network is down (S5)
-	Notice  string    // what the last form did
-	Problem string    // what is wrong with what the last form sent
+	Here    string           // the part of the site that is shown: "river", "sources"
+	Back    string           // the address of the page, for forms that lead back to it
+	Event   int64            // the last event that the page knows of
+	Refresh *freshet.Refresh // by hand, that runs or ended just now
+	Offline time.Time        // since when our own network is down (S5)
+	Notice  string           // what the last form did
+	Problem string           // what is wrong with what the last form sent
 	Now     time.Time
 	Plain   bool // a page that knows nothing of the river: no navigation, no events
+	Waiting bool // for something that a page without script sees only when it is loaded again
+
+	Packs     []pack // to begin with
+	Retention string // how long items stay
 }
 
 // notices are the sentences that a redirect may ask the next page to show: a fixed list, so that no
@@ -40,6 +45,9 @@ type layout struct {
 var notices = map[string]string{
 	"added":     "Added. Its first poll is under way.",
 	"removed":   "Removed. It is not polled any more; what it brought stays until retention takes it.",
+	"restored":  "It is back, with everything that it had.",
+	"packed":    "Added. First polls are under way; what they bring appears here.",
+	"nochoice":  "Nothing was chosen.",
 	"paused":    "Paused. It is not polled until you resume it.",
 	"resumed":   "Resumed. It is polled now.",
 	"saved":     "Saved.",
@@ -49,11 +57,14 @@ var notices = map[string]string{
 	"refreshed": "Refreshed.",
 }
 
+// tellRefresh is how long a page tells how the last refresh ended.
+const tellRefresh = time.Minute
+
 // newLayout gathers what is around every page.
 func (s *Server) newLayout(r *http.Request, here, title string) (layout, error) {
 	l := layout{
 		Title: title, Here: here, Now: time.Now().UTC(), Notice: notices[r.URL.Query().Get("notice")],
-		Back: withoutNotice(r.URL),
+		Back: withoutNotice(r.URL), Packs: s.packs, Retention: freshet.Span(s.Store.Settings().Retention),
 	}
 	if s.Offline != nil {
 		l.Offline = s.Offline()
@@ -62,9 +73,9 @@ func (s *Server) newLayout(r *http.Request, here, title string) (layout, error) 
 	if l.Event, err = s.Store.LastEvent(r.Context()); err != nil {
 		return l, err
 	}
-	running, ok, err := s.Store.RunningRefresh(r.Context())
-	if ok {
-		l.Refresh = &running
+	last, ok, err := s.Store.LastRefresh(r.Context())
+	if ok && last.Total > 0 && (last.Running() || l.Now.Sub(last.FinishedAt) < tellRefresh) {
+		l.Refresh, l.Waiting = &last, last.Running()
 	}
 	return l, err
 }
@@ -72,6 +83,7 @@ func (s *Server) newLayout(r *http.Request, here, title string) (layout, error) 
 func withoutNotice(u *url.URL) string {
 	q := u.Query()
 	q.Del("notice")
+	q.Del("removed")
 	if len(q) == 0 {
 		return u.Path
 	}
@@ -82,7 +94,7 @@ func withoutNotice(u *url.URL) string {
 var pageTemplates = parsePages()
 
 func parsePages() map[string]*template.Template {
-	base := template.Must(template.New("").Funcs(pageFuncs).ParseFS(embedded, "templates/layout.html", "templates/parts.html"))
+	base := template.Must(template.New("").Funcs(pageFuncs).ParseFS(embedded, "templates/layout.html", "templates/parts.html", "templates/sourceparts.html"))
 	files, err := fs.Glob(embedded, "templates/*.html")
 	if err != nil {
 		panic(err) // the pattern is a constant
@@ -90,7 +102,7 @@ func parsePages() map[string]*template.Template {
 	pages := map[string]*template.Template{}
 	for _, file := range files {
 		name := strings.TrimSuffix(path.Base(file), ".html")
-		if name != "layout" && name != "parts" {
+		if name != "layout" && name != "parts" && name != "sourceparts" {
 			pages[name] = template.Must(template.Must(base.Clone()).ParseFS(embedded, file))
 		}
 	}
@@ -98,16 +110,17 @@ func parsePages() map[string]*template.Template {
 }
 
 var pageFuncs = template.FuncMap{
-	"ago":     ago,
-	"until":   until,
-	"iso":     func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-	"stamp":   func(t time.Time) string { return t.UTC().Format("Monday 2 January 2006, 15:04 UTC") },
-	"asset":   assetURL,
-	"modules": modules,
-	"plural":  plural,
-	"span":    freshet.Span,
-	"webLink": freshet.WebLink,
-	"dict":    dict,
+	"ago":      ago,
+	"until":    until,
+	"iso":      func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	"stamp":    func(t time.Time) string { return t.UTC().Format("Monday 2 January 2006, 15:04 UTC") },
+	"asset":    assetURL,
+	"modules":  modules,
+	"plural":   plural,
+	"span":     freshet.Span,
+	"webLink":  freshet.WebLink,
+	"dict":     dict,
+	"progress": progress,
 }
 
 // dict makes the argument of a shared part out of names and values.
@@ -189,15 +202,20 @@ func loadAssets() (files map[string][]byte, version string) {
 
 func assetURL(name string) string { return "/static/" + assetVersion + "/" + name }
 
-// modules are the scripts that the first one needs, for browsers to fetch at once.
-func modules() []string {
-	var names []string
-	for name := range assets {
-		if strings.HasSuffix(name, ".js") && name != "freshet.js" {
-			names = append(names, name)
+// modules are the scripts that every page's first one asks for, for browsers to fetch at once.
+func modules() []string { return firstModules }
+
+var firstModules = importsOf("freshet.js", nil)
+
+var moduleImport = regexp.MustCompile(`(?m)^import .*"\./([a-z]+\.js)";$`)
+
+// importsOf adds what a script asks for, and what that asks for in turn.
+func importsOf(name string, names []string) []string {
+	for _, m := range moduleImport.FindAllSubmatch(assets[name], -1) {
+		if other := string(m[1]); !slices.Contains(names, other) {
+			names = importsOf(other, append(names, other))
 		}
 	}
-	slices.Sort(names)
 	return names
 }
 

@@ -3,9 +3,7 @@ package web
 import (
 	"cmp"
 	"context"
-	"errors"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,22 +11,40 @@ import (
 
 	"freshet"
 	"freshet/internal/discover"
-	"freshet/internal/fetch"
 	"freshet/internal/store"
 )
 
-// sourcesPage lists the sources with their health (U2), those in trouble first.
+// sourcesPage lists the sources with their health (U2): what waits for a server first, host by host, then what needs a
+// look.
 type sourcesPage struct {
 	layout
-	Pasted   string // what was pasted, when it could not be added
+	Form     *sourceForm // what was pasted, when it could not be added
 	Found    []discover.Candidate
+	NoFeed   bool            // what was pasted is a page without feeds, which can be watched
+	List     string          // what is wrong with an uploaded list
 	Existing *freshet.Source // what the pasted address is already
+	Removed  *freshet.Source // what was removed just now and can be brought back
 	Search   string
-	State    string
-	Sources  []sourceRow
+	State    condition
+	States   []stateChoice
+	Groups   []sourceGroup
 	Total    int
-	Counts   map[freshet.Health]int
+	Days     chart
+	Polls    chart
 	NextURL  string
+}
+
+// stateChoice is a state to choose in the filter, with how many sources are in it.
+type stateChoice struct {
+	Name  condition
+	Count int
+}
+
+// sourceGroup is a part of the list under a heading.
+type sourceGroup struct {
+	Name    string
+	Host    freshet.Host // that asked all of the group for a pause; else the zero host
+	Sources []sourceRow
 }
 
 // sourceRow is one source with what the page says of it.
@@ -36,9 +52,8 @@ type sourceRow struct {
 	freshet.Source
 	HostState freshet.Host
 	Reason    string
-	State     freshet.Health
+	State     condition
 	Polls     []freshet.Poll // oldest first, for the strip
-	Interval  float64        // minutes, as its cadence sets it; 0 for none
 }
 
 const sourcesPerPage = 200
@@ -61,144 +76,137 @@ func (s *Server) newSourcesPage(r *http.Request) (*sourcesPage, error) {
 		return nil, err
 	}
 	q := r.URL.Query()
-	page := &sourcesPage{layout: l, Search: strings.TrimSpace(q.Get("name")), State: q.Get("state"), Total: len(all), Counts: map[freshet.Health]int{}}
-	var rows []sourceRow
-	for _, w := range all {
-		row := s.row(w, l)
-		page.Counts[row.State]++
-		if page.shows(row) {
-			rows = append(rows, row)
+	page := &sourcesPage{layout: l, Form: s.newForm(), Search: strings.TrimSpace(q.Get("name")), State: condition(q.Get("state")), Total: len(all)}
+	if page.Total > 0 {
+		if err := s.addCharts(r.Context(), page, all); err != nil {
+			return nil, err
 		}
 	}
-	slices.SortStableFunc(rows, func(a, b sourceRow) int { return cmp.Compare(trouble(a), trouble(b)) })
+	chosen := page.choose(all)
 	from, err := strconv.Atoi(q.Get("from"))
-	if err != nil || from < 0 || from > len(rows) {
+	if err != nil || from < 0 || from > len(chosen) {
 		from = 0
 	}
-	page.Sources = rows[from:min(from+sourcesPerPage, len(rows))]
-	if from+sourcesPerPage < len(rows) {
+	s.group(page, chosen[from:min(from+sourcesPerPage, len(chosen))])
+	if from+sourcesPerPage < len(chosen) {
 		q.Set("from", strconv.Itoa(from+sourcesPerPage))
 		q.Del("notice")
+		q.Del("removed")
 		page.NextURL = "/sources?" + q.Encode()
 	}
-	return page, nil
+	return page, s.addRemoved(r, page)
+}
+
+func (s *Server) addCharts(ctx context.Context, page *sourcesPage, all []store.Watched) error {
+	days, err := s.Store.RiverDays(ctx, chartDays, page.Now)
+	if err != nil {
+		return err
+	}
+	list := make([]freshet.Source, len(all))
+	for i := range all {
+		list[i] = all[i].Source
+	}
+	page.Days, page.Polls = daysChart("Items per day", days, page.Now), pollsChart(list)
+	return nil
+}
+
+// choose counts the sources by their state and returns those that the filter lets through, in the order of the page.
+func (p *sourcesPage) choose(all []store.Watched) []store.Watched {
+	counts := map[condition]int{}
+	find := strings.ToLower(p.Search)
+	chosen := all[:0:0]
+	for _, w := range all {
+		src := &w.Source
+		state := conditionOf(*src, w.Host, p.Now)
+		counts[state]++
+		named := find == "" || strings.Contains(strings.ToLower(src.Name()), find) || strings.Contains(strings.ToLower(src.URL), find) ||
+			strings.Contains(strings.ToLower(src.Folder), find)
+		if named && (p.State == "" || p.State == state) {
+			chosen = append(chosen, w)
+		}
+	}
+	for _, c := range conditions {
+		if counts[c] > 0 || c == p.State {
+			p.States = append(p.States, stateChoice{c, counts[c]})
+		}
+	}
+	slices.SortStableFunc(chosen, func(a, b store.Watched) int {
+		return cmp.Or(cmp.Compare(p.part(a), p.part(b)), strings.Compare(p.pausing(a), p.pausing(b)))
+	})
+	return chosen
+}
+
+// part is the part of the list that a source belongs to.
+func (p *sourcesPage) part(w store.Watched) int {
+	if p.pausing(w) != "" {
+		return 0
+	}
+	switch conditionOf(w.Source, w.Host, p.Now) {
+	case unhealthy, off, retrying:
+		return 1
+	case paused:
+		return 3
+	default:
+		return 2
+	}
+}
+
+var partNames = []string{"", "Need a look", "In good order", "Paused"}
+
+// pausing is the host that asked for a pause which holds for a source, "" for none.
+func (p *sourcesPage) pausing(w store.Watched) string {
+	if w.Source.Enabled && w.Host.Cooling(p.Now) {
+		return w.Host.Name
+	}
+	return ""
+}
+
+// group puts the sources of a page under headings.
+func (s *Server) group(p *sourcesPage, list []store.Watched) {
+	for _, w := range list {
+		name, host := partNames[p.part(w)], freshet.Host{}
+		if p.pausing(w) != "" {
+			name, host = w.Host.Name+" asked for a pause", w.Host
+		}
+		if n := len(p.Groups); n == 0 || p.Groups[n-1].Name != name {
+			p.Groups = append(p.Groups, sourceGroup{Name: name, Host: host})
+		}
+		last := &p.Groups[len(p.Groups)-1]
+		last.Sources = append(last.Sources, s.row(w, p.layout))
+	}
 }
 
 // row gathers what the page says of a source.
 func (s *Server) row(w store.Watched, l layout) sourceRow {
 	row := sourceRow{
-		Source: w.Source, HostState: w.Host, State: w.Source.Health(),
+		Source: w.Source, HostState: w.Host, State: conditionOf(w.Source, w.Host, l.Now),
 		Reason: w.Source.Explain(s.Store.Settings().Policy(w.Source), w.Host, l.Now),
 		Polls:  w.Source.History.Polls(),
 	}
 	slices.Reverse(row.Polls)
-	if c := w.Source.Config.Cadence; c != nil {
-		row.Interval = c.EveryMinutes
-	}
 	return row
 }
 
-// trouble sorts what needs a look to the top.
-func trouble(r sourceRow) int {
-	switch {
-	case r.State == freshet.Unhealthy:
-		return 0
-	case r.State == freshet.Disabled:
-		return 1
-	case r.LastFailure != nil:
-		return 2
-	default:
-		return 3
-	}
-}
-
-func (p *sourcesPage) shows(r sourceRow) bool {
-	if p.State != "" && string(r.State) != p.State {
-		return false
-	}
-	find := strings.ToLower(p.Search)
-	return find == "" || strings.Contains(strings.ToLower(r.Name()), find) || strings.Contains(strings.ToLower(r.URL), find)
-}
-
-// addSource adds what was pasted: a feed, or the one feed of a site; of several the user chooses.
-func (s *Server) addSource(w http.ResponseWriter, r *http.Request) error {
-	if err := r.ParseForm(); err != nil {
-		return formError(err)
-	}
-	if chosen := r.PostForm["choice"]; len(chosen) > 0 {
-		return s.addChosen(w, r, chosen)
-	}
-	page, err := s.newSourcesPage(r)
+// addRemoved finds the source that the address says was removed just now, if it can still be brought back.
+func (s *Server) addRemoved(r *http.Request, page *sourcesPage) error {
+	id, err := freshet.ParseID(r.URL.Query().Get("removed"))
 	if err != nil {
-		return err
+		return nil
 	}
-	page.Pasted = strings.TrimSpace(r.PostForm.Get("url"))
-	address, _, err := fetch.CheckURL(page.Pasted)
-	if err != nil {
-		return page.refuse(w, badAddress(page.Pasted, err))
+	list, err := s.Store.Sources(r.Context(), store.SourceFilter{Hidden: true, Removed: true, IDs: []freshet.ID{id}})
+	if err == nil && len(list) == 1 && (!list[0].Source.RemovedAt.IsZero() || !list[0].Source.InRiver) {
+		page.Removed = &list[0].Source
 	}
-	if known, err := s.Store.FindSource(r.Context(), address.String()); err == nil {
-		return page.refuse(w, &freshet.DuplicateError{Existing: known.Source})
-	}
-	found, err := s.Find(r.Context(), page.Pasted)
-	if err != nil {
-		return page.refuse(w, err)
-	}
-	if len(found) > 1 {
-		page.Found = found
-		return render(w, http.StatusOK, "sources", page)
-	}
-	added, err := s.addFound(r.Context(), found[0])
-	if err != nil {
-		return page.refuse(w, err)
-	}
-	return backTo(w, r, "/sources/"+added.Source.ID.String(), "added")
-}
-
-// refuse shows the form again with what is wrong.
-func (p *sourcesPage) refuse(w http.ResponseWriter, err error) error {
-	var duplicate *freshet.DuplicateError
-	if errors.As(err, &duplicate) {
-		p.Existing = &duplicate.Existing
-	}
-	problem := problemOf(err)
-	if problem.Status == http.StatusInternalServerError {
-		return err
-	}
-	p.Problem = problem.Detail
-	return render(w, problem.Status, "sources", p)
-}
-
-func (s *Server) addFound(ctx context.Context, c discover.Candidate) (store.Watched, error) {
-	added, err := s.Store.AddSource(ctx, store.NewSource{Type: freshet.RSS, URL: c.URL, AtOnce: true}, time.Now())
-	if err == nil {
-		s.Kick()
-	}
-	return added, err
-}
-
-func (s *Server) addChosen(w http.ResponseWriter, r *http.Request, chosen []string) error {
-	if len(chosen) > 100 {
-		chosen = chosen[:100]
-	}
-	for _, address := range chosen {
-		checked, _, err := fetch.CheckURL(address)
-		if err != nil {
-			return badAddress(address, err)
-		}
-		var duplicate *freshet.DuplicateError
-		if _, err := s.addFound(r.Context(), discover.Candidate{URL: checked.String()}); err != nil && !errors.As(err, &duplicate) {
-			return err
-		}
-	}
-	return backTo(w, r, "/sources", "added")
+	return err
 }
 
 // sourcePage shows one source: health, schedule with its reason, settings.
 type sourcePage struct {
 	layout
 	Source sourceRow
+	Form   *sourceForm
 	Rules  []freshet.Line
+	Days   chart
 	Items  []freshet.Item
 }
 
@@ -207,21 +215,30 @@ func (s *Server) showSource(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.renderSource(w, r, http.StatusOK, watched, "")
+	return s.renderSource(w, r, http.StatusOK, watched, s.formOf(watched.Source))
 }
 
-func (s *Server) renderSource(w http.ResponseWriter, r *http.Request, status int, watched store.Watched, wrong string) error {
-	l, err := s.newLayout(r, "sources", watched.Source.Name())
+func (s *Server) renderSource(w http.ResponseWriter, r *http.Request, status int, watched store.Watched, form *sourceForm) error {
+	src := watched.Source
+	l, err := s.newLayout(r, "sources", src.Name())
 	if err != nil {
 		return err
 	}
-	l.Problem = wrong
-	items, err := s.Store.River(r.Context(), store.RiverQuery{Sources: []freshet.ID{watched.Source.ID}, Limit: 20})
+	if len(form.Wrong) > 0 {
+		l.Problem = "Nothing was saved: " + plural(len(form.Wrong), "field needs", "fields need") + " a look."
+	}
+	items, err := s.Store.River(r.Context(), store.RiverQuery{Sources: []freshet.ID{src.ID}, Limit: 20})
 	if err != nil {
 		return err
 	}
-	rules := s.Store.Settings().Policy(watched.Source).Lines()
-	return render(w, status, "source", sourcePage{layout: l, Source: s.row(watched, l), Rules: rules, Items: items.Items})
+	days, err := s.Store.SourceDays(r.Context(), src.ID, chartDays, l.Now)
+	if err != nil {
+		return err
+	}
+	return render(w, status, "source", sourcePage{
+		layout: l, Source: s.row(watched, l), Form: form, Rules: s.Store.Settings().Policy(src).Lines(),
+		Days: daysChart("Items per day", days, l.Now), Items: items.Items,
+	})
 }
 
 func (s *Server) sourceOf(r *http.Request) (store.Watched, error) {
@@ -237,6 +254,9 @@ func (s *Server) changeSource(w http.ResponseWriter, r *http.Request) error {
 	if err := r.ParseForm(); err != nil {
 		return formError(err)
 	}
+	if r.PathValue("do") == "restore" {
+		return s.restoreSource(w, r)
+	}
 	watched, err := s.sourceOf(r)
 	if err != nil {
 		return err
@@ -246,33 +266,37 @@ func (s *Server) changeSource(w http.ResponseWriter, r *http.Request) error {
 	case "refresh":
 		return s.refreshFrom(w, r, back, []freshet.ID{id})
 	case "pause":
-		err = s.edit(r.Context(), id, func(w *store.Watched) error {
-			w.Source = w.Source.Disable("Paused by hand.")
-			return nil
-		})
+		err = s.edit(r.Context(), id, func(w *store.Watched) { w.Source = w.Source.Disable(pausedByHand) })
 		return s.changed(w, r, err, back, "paused")
 	case "resume":
-		err = s.edit(r.Context(), id, func(w *store.Watched) error {
-			w.Source = w.Source.Enable(w.Host, time.Now())
-			return nil
-		})
+		err = s.edit(r.Context(), id, func(w *store.Watched) { w.Source = w.Source.Enable(w.Host, time.Now()) })
 		return s.changed(w, r, err, back, "resumed")
 	case "remove":
-		return s.changed(w, r, s.Store.RemoveSource(r.Context(), id, time.Now()), "/sources", "removed")
+		return s.changed(w, r, s.Store.RemoveSource(r.Context(), id, time.Now()), "/sources?removed="+id.String(), "removed")
 	case "edit":
-		err = s.edit(r.Context(), id, func(w *store.Watched) error { return s.applyForm(w, r.PostForm) })
-		var field *freshet.FieldError
-		if errors.As(err, &field) {
-			return s.renderSource(w, r, http.StatusUnprocessableEntity, watched, problemOf(err).Detail)
+		form := s.readForm(r.PostForm)
+		if form.apply(freshet.Config{}); len(form.Wrong) > 0 {
+			return s.renderSource(w, r, http.StatusUnprocessableEntity, watched, form)
 		}
+		err = s.edit(r.Context(), id, func(w *store.Watched) { form.edit(w, s.Store.Settings(), time.Now()) })
 		return s.changed(w, r, err, back, "saved")
 	default:
 		return freshet.ErrNotFound
 	}
 }
 
-func (s *Server) edit(ctx context.Context, id freshet.ID, change func(*store.Watched) error) error {
-	_, err := s.Store.EditSource(ctx, id, time.Now(), change)
+// restoreSource takes a removal back.
+func (s *Server) restoreSource(w http.ResponseWriter, r *http.Request) error {
+	id, err := freshet.ParseID(r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	_, err = s.Store.RestoreSource(r.Context(), id, time.Now())
+	return s.changed(w, r, err, "/sources/"+id.String(), "restored")
+}
+
+func (s *Server) edit(ctx context.Context, id freshet.ID, change func(*store.Watched)) error {
+	_, err := s.Store.EditSource(ctx, id, time.Now(), func(w *store.Watched) error { change(w); return nil })
 	return err
 }
 
@@ -282,41 +306,6 @@ func (s *Server) changed(w http.ResponseWriter, r *http.Request, err error, back
 	}
 	s.Kick()
 	return backTo(w, r, back, notice)
-}
-
-// applyForm puts the fields of a source's form into it.
-func (s *Server) applyForm(w *store.Watched, form url.Values) error {
-	src := &w.Source
-	src.Title = strings.TrimSpace(form.Get("title"))
-	src.Folder = strings.TrimSpace(form.Get("folder"))
-	src.Config.Cadence = nil
-	if every, err := number(form, "every_minutes"); err != nil {
-		return err
-	} else if every != nil {
-		src.Config.Cadence = &freshet.Cadence{Mode: "interval", EveryMinutes: *every}
-	}
-	var err error
-	if src.Config.PollDelaySeconds, err = number(form, "poll_delay_seconds"); err != nil {
-		return err
-	}
-	if err := src.Config.Check(); err != nil {
-		return err
-	}
-	*src = src.Reschedule(s.Store.Settings().Policy(*src), w.Host, time.Now())
-	return nil
-}
-
-// number reads a field that may be empty.
-func number(form url.Values, field string) (*float64, error) {
-	text := strings.TrimSpace(form.Get(field))
-	if text == "" {
-		return nil, nil
-	}
-	n, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		return nil, &freshet.FieldError{Field: field, Reason: "must be a number"}
-	}
-	return &n, nil
 }
 
 // refreshRiver starts a refresh of everything (U2).
@@ -341,27 +330,4 @@ func (s *Server) refreshFrom(w http.ResponseWriter, r *http.Request, back string
 	default:
 		return backTo(w, r, back, "nothing")
 	}
-}
-
-// importedPage says what became of an imported list.
-type importedPage struct {
-	layout
-	Result *Imported
-}
-
-// importList adds the feeds of an uploaded list (OPML).
-func (s *Server) importList(w http.ResponseWriter, r *http.Request) error {
-	result, err := s.readList(w, r)
-	if err != nil {
-		page, broken := s.newSourcesPage(r)
-		if broken != nil {
-			return broken
-		}
-		return page.refuse(w, err)
-	}
-	l, err := s.newLayout(r, "sources", "Imported")
-	if err != nil {
-		return err
-	}
-	return render(w, http.StatusOK, "imported", importedPage{l, result})
 }

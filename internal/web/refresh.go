@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"freshet"
@@ -115,6 +116,27 @@ func failures(results []store.RefreshResult) []RefreshFailure {
 		}
 	}
 	return failed
+}
+
+// progress says how far a refresh is, or how it ended; refresh.js says the same.
+func progress(r *freshet.Refresh) string {
+	var b strings.Builder
+	if r.Running() {
+		fmt.Fprintf(&b, "Refreshing: %d of %d", r.Done, r.Total)
+		if r.Failed > 0 {
+			fmt.Fprintf(&b, ", %d failed", r.Failed)
+		}
+		if r.NewItems > 0 {
+			fmt.Fprintf(&b, ", %d new", r.NewItems)
+		}
+		return b.String()
+	}
+	fmt.Fprintf(&b, "%d fetched, %d failing", r.Done-r.Failed-r.PutOff, r.Failed)
+	if r.PutOff > 0 {
+		fmt.Fprintf(&b, ", %d put off", r.PutOff)
+	}
+	fmt.Fprintf(&b, ", %d new", r.NewItems)
+	return b.String()
 }
 
 func refresh(r freshet.Refresh) Refresh {

@@ -24,6 +24,7 @@ type Config struct {
 	Bell    *river.Bell // rings when something visible was committed
 	Kick    func()      // wakes the scheduler
 	Find    func(ctx context.Context, pasted string) ([]discover.Candidate, error)
+	Look    func(ctx context.Context, address string) discover.Sight // of a list that is checked
 	Ingest  func(ctx context.Context, windowEnd time.Time, ids []freshet.ID, force bool) (IngestResult, error)
 	Offline func() time.Time // since when our own network has been down (S5), zero while it is up; nil for never
 	Types   []freshet.Type   // of sources that can be read; nil for rss
@@ -42,11 +43,16 @@ type Config struct {
 type Server struct {
 	Config
 	started time.Time
+	packs   []pack
+	checks  checks
 	mux     *http.ServeMux
 	api     huma.API
 	handler http.Handler
 	openAPI documents
 	guard   *guard
+
+	working context.Context // of what goes on after an answer; Close ends it
+	rest    context.CancelFunc
 
 	streams chan struct{} // a place for each open stream of events
 	done    chan struct{} // closed by Close: streams end
@@ -72,6 +78,10 @@ func New(c Config) (*Server, error) {
 		Config: c, started: utc(time.Now()), mux: http.NewServeMux(), guard: g,
 		streams: make(chan struct{}, maxStreams), done: make(chan struct{}),
 	}
+	if s.packs, err = readPacks(embedded); err != nil {
+		return nil, err
+	}
+	s.working, s.rest = context.WithCancel(context.Background())
 	if err := s.routes(); err != nil {
 		return nil, err
 	}
@@ -82,8 +92,12 @@ func New(c Config) (*Server, error) {
 // Handler returns the whole server.
 func (s *Server) Handler() http.Handler { return s.handler }
 
-// Close ends the open streams. Requests that come later are answered, streams excepted.
-func (s *Server) Close() { s.close.Do(func() { close(s.done) }) }
+// Close ends the open streams and what goes on after an answer. Requests that come later are answered, streams excepted.
+func (s *Server) Close() {
+	s.close.Do(func() { close(s.done) })
+	s.rest()
+	s.checks.wait()
+}
 
 const (
 	readHeaderTimeout = 10 * time.Second
@@ -102,6 +116,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		ErrorLog:       slog.NewLogLogger(s.Logger.Handler(), slog.LevelDebug),
 	}
 	server.RegisterOnShutdown(s.Close)
+	defer s.Close()
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(l) }()
 	select {

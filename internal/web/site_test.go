@@ -46,6 +46,9 @@ func newSite(t testing.TB, change func(*Config)) *site {
 			}
 			return []discover.Candidate{{URL: u.String(), Title: "Found", Type: "rss", Titles: []string{"one"}, Entries: 1}}, nil
 		},
+		Look: func(_ context.Context, address string) discover.Sight {
+			return discover.Sight{Finding: discover.Works, URL: address, Title: "Found", Entries: 1}
+		},
 		Ingest:  func(context.Context, time.Time, []freshet.ID, bool) (IngestResult, error) { return IngestResult{}, nil },
 		Metrics: http.NotFoundHandler(), Logger: slog.New(slog.DiscardHandler), Version: "test", Listen: "127.0.0.1:8080",
 	}

@@ -5,7 +5,6 @@ import "./river.js";
 import "./place.js";
 import "./reading.js";
 import "./refresh.js";
-import "./live.js";
 import "./filter.js";
 import "./keys.js";
 
