@@ -65,7 +65,7 @@ func (t *tx) join(ctx context.Context, u *turn, into *Watched, now time.Time) er
 	if other.Title == "" {
 		other.Title = src.Title
 	}
-	if err := t.rehome(ctx, src, other); err != nil {
+	if err := t.passOn(ctx, src, other); err != nil {
 		return err
 	}
 	other.UpdatedAt = now
@@ -82,8 +82,8 @@ func (t *tx) join(ctx context.Context, u *turn, into *Watched, now time.Time) er
 	return t.remove(ctx, &u.Watched, now)
 }
 
-// rehome lets the workflows of one source watch another.
-func (t *tx) rehome(ctx context.Context, from, to *freshet.Source) error {
+// passOn lets the workflows of one source watch another.
+func (t *tx) passOn(ctx context.Context, from, to *freshet.Source) error {
 	if from.Asked == 0 {
 		return nil
 	}
