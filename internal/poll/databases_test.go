@@ -20,7 +20,6 @@ func onDatabases(t *testing.T, test func(t *testing.T, dsn string)) {
 		if server == "" {
 			t.Skip("SKIPPED: FRESHET_TEST_POSTGRES names no server")
 		}
-		t.Parallel() // it is the making of a schema that takes time
 		test(t, emptySchema(t, server))
 	})
 }

@@ -44,6 +44,7 @@ func TestScenarios(t *testing.T) {
 		{"First poll with null publishedAt post is not filtered", playFirstUndated},
 	} {
 		t.Run(scenario.name, func(t *testing.T) {
+			t.Parallel() // it is the making of a PostgreSQL schema that takes time
 			onDatabases(t, func(t *testing.T, dsn string) {
 				synctest.Test(t, func(t *testing.T) { scenario.play(newStage(t, dsn)) })
 			})
