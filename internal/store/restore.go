@@ -14,10 +14,16 @@ func (s *Store) RestoreSource(ctx context.Context, id freshet.ID, now time.Time)
 	var w Watched
 	err := s.write(ctx, func(ctx context.Context, t *tx) (err error) {
 		w, err = theSource(ctx, t, "where s.id = $1 for update of p", id)
-		if err != nil || w.Source.RemovedAt.IsZero() {
+		if err != nil || w.Source.RemovedAt.IsZero() && w.Source.InRiver {
 			return err
 		}
 		src := &w.Source
+		if src.RemovedAt.IsZero() { // a briefing kept it, and only the river lost it
+			src.InRiver = true
+			if err := t.showItems(ctx, src.ID); err != nil {
+				return err
+			}
+		}
 		src.RemovedAt, src.UpdatedAt = time.Time{}, now
 		src.Seq++
 		if src.Enabled {

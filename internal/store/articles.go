@@ -1,0 +1,342 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"freshet"
+)
+
+const (
+	// composeAtOnce and composeBytes bound what one Compose takes: posts, and bytes of their texts.
+	composeAtOnce = 1000
+	composeBytes  = 16 << 20
+)
+
+// Composition is what Compose made.
+type Composition struct {
+	Articles int  // new ones
+	Posts    int  // that they, or articles that were there, stand for now
+	More     bool // posts are left for another Compose
+}
+
+// Compose turns the posts of a briefing that no article stands for yet into articles, the newest first if there
+// are too many for once (B2, B3). Composing again without new posts makes nothing.
+func (s *Store) Compose(ctx context.Context, id freshet.ID, now time.Time) (Composition, error) {
+	var c Composition
+	err := s.write(ctx, func(ctx context.Context, t *tx) error {
+		b, err := theBriefing(ctx, t, "where id = $1 for update", id) // two at once would make an article twice
+		if err != nil {
+			return err
+		}
+		waiting, more, err := t.waiting(ctx, &b, now)
+		if err != nil {
+			return err
+		}
+		c = Composition{Posts: len(waiting), More: more}
+		c.Articles, err = t.writeArticles(ctx, b.Compose(waiting), now)
+		return err
+	})
+	if err != nil {
+		return Composition{}, fmt.Errorf("compose briefing %s: %w", id, err)
+	}
+	return c, nil
+}
+
+// waitingPosts are the posts of source $1 that briefing $5 takes (freshet.Window) and has no article for: published
+// since $2; and, since $3 when it joined, either published or first seen later. What the first fetch of a source
+// of the river ($4) brought is history as well: for hidden sources FinishPolls has left that out.
+const waitingPosts = `select p.item_id, p.content_hash, p.published_at, p.url, i.title, i.author, octet_length(b.body)
+ from posts p join items i on i.id = p.item_id join bodies b on b.item_id = p.item_id
+ where p.source_id = $1 and p.published_at >= $2
+ and (p.published_at >= $3 or p.first_seen_at > $3 and ($4 = 0 or p.first_seen_at > (select min(f.first_seen_at) from posts f where f.source_id = $1)))
+ and not exists (select 1 from post_articles a where a.briefing_id = $5 and a.source_id = p.source_id and a.item_id = p.item_id)
+ order by p.published_at desc, p.ingested_at desc, p.item_id desc limit $6`
+
+// candidate is a post that waits, without its text.
+type candidate struct {
+	freshet.Waiting
+	bytes int
+}
+
+// digest reads a column that holds a content hash.
+type digest struct{ hash *freshet.ContentHash }
+
+// Scan implements sql.Scanner.
+func (d digest) Scan(v any) error {
+	b, _ := v.([]byte)
+	copy(d.hash[:], b)
+	return nil
+}
+
+// waiting returns the posts of a briefing that no article stands for, and whether more are left.
+func (t *tx) waiting(ctx context.Context, b *freshet.Briefing, now time.Time) (posts []freshet.Waiting, more bool, err error) {
+	var list []candidate
+	for _, has := range b.Sources {
+		w, since := b.Window(has, now), int64(0)
+		if !w.Since.IsZero() {
+			since = w.Since.UnixMilli()
+		}
+		found, err := all(ctx, t, func(c *candidate) []any {
+			return []any{&c.Item, digest{&c.Hash}, moment{&c.PublishedAt}, &c.URL, &c.Title, &c.Author, &c.bytes}
+		}, waitingPosts, has.Source.ID, w.From, since, has.Source.InRiver, b.ID, composeAtOnce+1)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, c := range found {
+			c.Source = has.Source.ID
+			list = append(list, c)
+		}
+	}
+	posts, more = firstOf(list)
+	if err := t.knownArticles(ctx, b.ID, posts); err != nil {
+		return nil, false, err
+	}
+	return posts, more, t.readTexts(ctx, posts)
+}
+
+// firstOf returns the newest posts, as many as one Compose takes.
+func firstOf(list []candidate) (posts []freshet.Waiting, more bool) {
+	slices.SortFunc(list, func(p, q candidate) int {
+		return cmp.Or(q.PublishedAt.Compare(p.PublishedAt), cmp.Compare(p.Source, q.Source), cmp.Compare(q.Item, p.Item))
+	})
+	left := composeBytes
+	for _, c := range list {
+		if left -= c.bytes; len(posts) == composeAtOnce || left < 0 && len(posts) > 0 {
+			return posts, true
+		}
+		posts = append(posts, c.Waiting)
+	}
+	return posts, false
+}
+
+// knownArticles notes the articles that stand for the same content or item already (B3).
+func (t *tx) knownArticles(ctx context.Context, briefing freshet.ID, posts []freshet.Waiting) error {
+	items, hashes := make([]freshet.ID, len(posts)), make([][]byte, len(posts))
+	for i := range posts {
+		items[i], hashes[i] = posts[i].Item, posts[i].Hash[:]
+	}
+	type known struct {
+		item, article freshet.ID
+		hash          freshet.ContentHash
+	}
+	list, err := all(ctx, t, func(k *known) []any { return []any{&k.item, &k.article, digest{&k.hash}} },
+		`select item_id, article_id, content_hash from post_articles where briefing_id = $1 and item_id in ($2...)
+ union select item_id, article_id, content_hash from post_articles where briefing_id = $1 and content_hash in ($3 keys...)`, briefing, items, hashes)
+	byItem, byHash := map[freshet.ID]freshet.ID{}, map[freshet.ContentHash]freshet.ID{}
+	for _, k := range list {
+		byItem[k.item], byHash[k.hash] = k.article, k.article
+	}
+	for i := range posts {
+		posts[i].Article = cmp.Or(byHash[posts[i].Hash], byItem[posts[i].Item])
+	}
+	return err
+}
+
+// readTexts reads the texts of posts that no article stands for.
+func (t *tx) readTexts(ctx context.Context, posts []freshet.Waiting) error {
+	var items []freshet.ID
+	for _, p := range posts {
+		if p.Article == 0 {
+			items = append(items, p.Item)
+		}
+	}
+	type body struct {
+		item freshet.ID
+		text string
+	}
+	list, err := all(ctx, t, func(b *body) []any { return []any{&b.item, &b.text} }, "select item_id, body from bodies where item_id in ($1...)", items)
+	texts := make(map[freshet.ID]string, len(list))
+	for _, b := range list {
+		texts[b.item] = b.text
+	}
+	for i := range posts {
+		posts[i].Text = texts[posts[i].Item]
+	}
+	return err
+}
+
+var (
+	insertArticles = inserting("articles", `id bigint, briefing_id bigint, source_id bigint, title text, url text, author text, body text,
+		published_at bigint, created_at bigint`, "")
+	insertPostArticles = inserting("post_articles", "briefing_id bigint, source_id bigint, item_id bigint, article_id bigint, content_hash bytea", "")
+)
+
+// writeArticles writes what was composed and returns how many articles are new.
+func (t *tx) writeArticles(ctx context.Context, list []freshet.Composed, now time.Time) (made int, err error) {
+	articles, links := t.rows(insertArticles), t.rows(insertPostArticles)
+	for _, c := range list {
+		if c.ID == 0 {
+			c.ID = t.s.ids.Next(now)
+			articles.add(c.ID, c.Briefing, c.Source, c.Title, c.URL, c.Author, c.Text, c.PublishedAt, now)
+			made++
+		}
+		for _, p := range c.Posts {
+			links.add(c.Briefing, p.Source, p.Item, c.ID, p.Hash[:])
+		}
+	}
+	return made, runAll(ctx, articles, links)
+}
+
+// ArticleQuery chooses articles of a briefing.
+type ArticleQuery struct {
+	Briefing  freshet.ID
+	Processed bool // those that were acknowledged, instead of those that were not
+	Limit     int  // 0 for maxArticles
+}
+
+const (
+	maxArticles  = 1000
+	articleBytes = 32 << 20 // of texts in one answer
+)
+
+const articleColumns = `select a.id, a.briefing_id, a.source_id, coalesce(s.title, ''), coalesce(s.feed_title, ''), coalesce(s.url, ''),
+ a.title, a.url, a.author, a.body, a.published_at, a.created_at, a.processed_at
+ from articles a left join sources s on s.id = a.source_id where a.briefing_id = $1 and a.processed_at is `
+
+// Articles returns the articles of a briefing, those that wait the newest first, those that were acknowledged the last
+// acknowledged first; more says that there are others.
+func (s *Store) Articles(ctx context.Context, q ArticleQuery) (list []freshet.Article, more bool, err error) {
+	limit := cmp.Or(min(q.Limit, maxArticles), maxArticles)
+	text := articleColumns + "null order by a.published_at desc, a.id desc limit $2"
+	if q.Processed {
+		text = articleColumns + "not null order by a.processed_at desc, a.id desc limit $2"
+	}
+	rows, err := s.query(ctx, text, q.Briefing, limit+1)
+	if err != nil {
+		return nil, false, fmt.Errorf("read articles of briefing %s: %w", q.Briefing, err)
+	}
+	defer rows.Close()
+	left := articleBytes
+	for rows.Next() {
+		var a freshet.Article
+		var from freshet.Source
+		if err := rows.Scan(&a.ID, &a.Briefing, &a.Source, &from.Title, &from.FeedTitle, &from.URL, &a.Title, &a.URL, &a.Author, &a.Text,
+			moment{&a.PublishedAt}, moment{&a.CreatedAt}, moment{&a.ProcessedAt}); err != nil {
+			return nil, false, fmt.Errorf("read articles of briefing %s: %w", q.Briefing, err)
+		}
+		if left -= len(a.Text); len(list) == limit || left < 0 && len(list) > 0 {
+			return list, true, nil
+		}
+		if from.URL != "" {
+			a.SourceName = from.Name()
+		}
+		list = append(list, a)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, false, fmt.Errorf("read articles of briefing %s: %w", q.Briefing, err)
+	}
+	return list, false, nil
+}
+
+// Acknowledge marks articles of a briefing as processed, all that wait when ids is nil, and returns how many of them
+// were not before. What is no article of the briefing, or not any more, is left out: doing it twice is harmless.
+func (s *Store) Acknowledge(ctx context.Context, briefing freshet.ID, ids []freshet.ID, now time.Time) (int, error) {
+	n := 0
+	err := s.write(ctx, func(ctx context.Context, t *tx) (err error) {
+		text, args := "update articles set processed_at = $2 where briefing_id = $1 and processed_at is null", []any{briefing, now}
+		if ids != nil {
+			text, args = text+" and id in ($3...)", append(args, ids)
+		}
+		n, err = t.exec(ctx, text, args...)
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("acknowledge articles of briefing %s: %w", briefing, err)
+	}
+	return n, nil
+}
+
+// cleanBriefings removes some of what is past the age limits of briefings, at most limit rows: articles that nobody
+// acknowledged, and the posts of hidden sources that no article stands for, with their items. Articles that were acknowledged
+// stay, and so does what the river shows (D8).
+func (s *Store) cleanBriefings(ctx context.Context, now time.Time, limit int) (int, error) {
+	list, err := briefings(ctx, s, "")
+	if err != nil {
+		return 0, err
+	}
+	for _, b := range list {
+		if n, err := s.cleanArticles(ctx, &b, now, limit); n > 0 || err != nil {
+			return n, err
+		}
+	}
+	cleaned := map[freshet.ID]bool{}
+	for _, b := range list {
+		for _, has := range b.Sources {
+			if has.Source.InRiver || cleaned[has.Source.ID] {
+				continue
+			}
+			cleaned[has.Source.ID] = true
+			before := now.Add(-s.settings.Policy(has.Source).MaxAge)
+			if n, err := s.removePosts(ctx, has.Source.ID, before, limit); n > 0 || err != nil {
+				return n, err
+			}
+		}
+	}
+	return 0, nil
+}
+
+const (
+	staleArticles  = "select id from articles where briefing_id = $1 and processed_at is null and published_at < $2 and "
+	removeArticles = "delete from articles where id in ($1...) and processed_at is null"
+)
+
+// cleanArticles removes articles that nobody acknowledged and that are past the age limit of their source.
+func (s *Store) cleanArticles(ctx context.Context, b *freshet.Briefing, now time.Time, limit int) (int, error) {
+	var own []freshet.ID // sources with a limit of their own
+	for _, has := range b.Sources {
+		if has.Source.Config.MaxArticleAgeDays == nil {
+			continue
+		}
+		own = append(own, has.Source.ID)
+		n, err := s.removeOld(ctx, staleArticles+"source_id = $3 order by published_at limit $4", removeArticles,
+			[]any{b.ID, b.Window(has, now).From, has.Source.ID, limit})
+		if n > 0 || err != nil {
+			return n, err
+		}
+	}
+	return s.removeOld(ctx, staleArticles+"source_id not in ($3...) order by published_at limit $4", removeArticles,
+		[]any{b.ID, now.Add(-b.MaxAge), own, limit})
+}
+
+// unlinkedPosts are the items of source $1's posts before $2 that no article stands for. What the river shows stays.
+const unlinkedPosts = `select p.item_id from posts p join items i on i.id = p.item_id
+ where p.source_id = $1 and p.published_at < $2 and i.in_river = 0
+ and not exists (select 1 from post_articles a where a.source_id = p.source_id and a.item_id = p.item_id) limit $3`
+
+// removePosts removes old posts of a source that no article stands for, and the items that nothing else carries.
+func (s *Store) removePosts(ctx context.Context, source freshet.ID, before time.Time, limit int) (int, error) {
+	items, err := all(ctx, s, id[freshet.ID], unlinkedPosts, source, before, limit)
+	if err != nil || len(items) == 0 {
+		return 0, err
+	}
+	n := 0
+	err = s.write(ctx, func(ctx context.Context, t *tx) error {
+		// The condition again: since the look an article may stand for one.
+		n, err = t.exec(ctx, `delete from posts where source_id = $1 and published_at < $2 and item_id in ($3...)
+ and not exists (select 1 from post_articles a where a.source_id = posts.source_id and a.item_id = posts.item_id)`, source, before, items)
+		if err != nil {
+			return err
+		}
+		return t.removeCarriedByNone(ctx, items)
+	})
+	return n, err
+}
+
+// removeCarriedByNone removes those of the items that no source has a post of.
+func (t *tx) removeCarriedByNone(ctx context.Context, items []freshet.ID) error {
+	items, err := all(ctx, t, id[freshet.ID], "select id from items where id in ($1...) and not exists (select 1 from posts p where p.item_id = items.id)", items)
+	if err != nil || len(items) == 0 {
+		return err
+	}
+	if !t.s.dialect.arrays {
+		if _, err := t.exec(ctx, removeTexts, items); err != nil {
+			return err
+		}
+	}
+	_, err = t.exec(ctx, removeItems, items)
+	return err
+}
