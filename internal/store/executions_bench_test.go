@@ -1,0 +1,107 @@
+package store
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"freshet"
+)
+
+// BenchmarkExecutions measures the queue (W6): polls that each fire once, recorded in batches of 64, and
+// executions that are claimed and finished in batches of 32, with an attempt written for each.
+func BenchmarkExecutions(b *testing.B) {
+	for _, engine := range engines() {
+		b.Run(engine+"/enqueue", func(b *testing.B) { benchmarkEnqueue(b, engine) })
+		b.Run(engine+"/deliver", func(b *testing.B) { benchmarkDeliver(b, engine) })
+	}
+}
+
+// firing is a store with workflows whose every poll brings one new entry.
+type firing struct {
+	*Store
+	b       *testing.B
+	now     time.Time
+	sources []freshet.Source
+	seqs    []int64
+	n       int
+}
+
+func newFiring(b *testing.B, engine string) *firing {
+	f := &firing{Store: openEngine(b, engine), b: b, now: time.Date(2026, 2, 17, 10, 0, 0, 0, time.UTC)}
+	for i := range 256 {
+		w, err := f.AddWorkflow(bg, definition(func(d *freshet.Definition) {
+			d.Trigger.Config.URL = fmt.Sprintf("https://host%d.example/feed", i)
+		}), f.now)
+		if err != nil {
+			b.Fatal(err)
+		}
+		src, err := f.Source(bg, w.Source)
+		if err != nil {
+			b.Fatal(err)
+		}
+		f.sources, f.seqs = append(f.sources, src.Source), append(f.seqs, src.Source.Seq)
+	}
+	return f
+}
+
+// fire records the next n polls, each with a document of 20 entries of which the first is new.
+func (f *firing) fire(n int) {
+	polls := make([]Poll, n)
+	for i := range polls {
+		at := f.n % len(f.sources)
+		src := &f.sources[at]
+		o := &freshet.Outcome{At: f.now, Status: 200, BodyHash: fmt.Sprint(f.n)}
+		for back := range 20 {
+			if k := f.n/len(f.sources) - back; k >= 0 {
+				o.Posts = append(o.Posts, freshet.Post{GUID: fmt.Sprintf("https://%s/%d", src.Host, k), URL: fmt.Sprintf("https://%s/%d", src.Host, k),
+					Title: "A title of usual length", Text: "Some text of an entry, not long.", Published: f.now.Add(-time.Duration(k) * time.Second)})
+			}
+		}
+		freshet.Identify(o.Posts, src.ID, src.Host)
+		polls[i] = Poll{src.ID, f.seqs[at], o}
+		f.n++
+	}
+	finished, err := f.FinishPolls(bg, polls, f.now)
+	if err != nil {
+		f.b.Fatal(err)
+	}
+	for i := range finished {
+		if !finished[i].Recorded {
+			f.b.Fatal("a poll was not recorded")
+		}
+		f.seqs[(f.n-n+i)%len(f.sources)] = finished[i].Source.Seq
+	}
+}
+
+func benchmarkEnqueue(b *testing.B, engine string) {
+	f := newFiring(b, engine)
+	b.ResetTimer()
+	for done := 0; done < b.N; done += 64 {
+		f.fire(min(64, b.N-done))
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "executions/s")
+}
+
+func benchmarkDeliver(b *testing.B, engine string) {
+	f := newFiring(b, engine)
+	for done := 0; done < b.N; done += 64 {
+		f.fire(min(64, b.N-done))
+	}
+	b.ResetTimer()
+	for delivered := 0; delivered < b.N; {
+		claimed, err := f.ClaimExecutions(bg, "me", 32, nil, time.Minute, f.now)
+		if err != nil || len(claimed) == 0 {
+			b.Fatalf("%d of %d were claimed: %v", delivered, b.N, err)
+		}
+		ended := make([]freshet.Attempted, len(claimed))
+		for i, d := range claimed {
+			ended[i] = freshet.Attempted{Execution: d.ID, Attempt: freshet.Attempt{N: d.Attempts, StartedAt: f.now, Took: time.Millisecond, Status: 204}}
+		}
+		if _, err := f.FinishAttempts(bg, ended, f.now); err != nil {
+			b.Fatal(err)
+		}
+		delivered += len(claimed)
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "executions/s")
+}
