@@ -80,6 +80,18 @@ type TriggerData struct {
 	Cut bool `json:"cut,omitempty"`
 }
 
+// mostGathered is how many entries an execution of a window carries.
+const mostGathered = 1000
+
+// Gather puts newer entries before those that are there, unless they become too many; it says whether it did.
+func (t *TriggerData) Gather(newer []Entry) bool {
+	if len(newer)+len(t.Items) > mostGathered {
+		return false
+	}
+	t.Items = slices.Concat(newer, t.Items)
+	return true
+}
+
 // Means is what Workflow.Observe needs and package freshet has no library for.
 type Means struct {
 	// Passes says whether the workflow's filter lets an entry through. One that it cannot judge passes: it

@@ -24,35 +24,35 @@ type Workflow struct {
 	UpdatedAt      time.Time
 }
 
-// Definition is what people write of a workflow (W1).
+// Definition is what people write of a workflow (W1). The tags beside the names are for the API's document.
 type Definition struct {
 	Name    string  `json:"name"`
-	Enabled bool    `json:"enabled"`
+	Enabled bool    `json:"enabled" required:"false"`
 	Trigger Trigger `json:"trigger"`
 	// Filter is a condition over an entry; what does not meet it fires nothing. "" lets all pass.
 	Filter string `json:"filter,omitempty"`
 	// Batch says how entries become executions; WindowMinutes is how long a window stays open.
-	Batch         Batch   `json:"batch"`
+	Batch         Batch   `json:"batch" required:"false" enum:"poll,item,window"`
 	WindowMinutes float64 `json:"window_minutes,omitempty"`
 	// Ordered carries executions out one after the other, in the order in which they were made.
 	Ordered    bool     `json:"ordered,omitempty"`
-	OnRecovery Recovery `json:"on_recovery,omitempty"`
-	Actions    []Action `json:"actions"` // none: executions wait until a worker fetches them
+	OnRecovery Recovery `json:"on_recovery,omitempty" enum:"resume"`
+	Actions    []Action `json:"actions" required:"false"` // none: executions wait until a worker fetches them
 }
 
 // Trigger says what is watched.
 type Trigger struct {
-	Type   string        `json:"type"` // "poll"
+	Type   string        `json:"type" required:"false" enum:"poll"`
 	Config TriggerConfig `json:"config"`
 }
 
 // TriggerConfig is how a polled trigger watches its address (W1, W4).
 type TriggerConfig struct {
 	URL             string      `json:"url"`
-	IntervalMinutes float64     `json:"interval_minutes"`
-	ContentType     ContentType `json:"content_type"`
-	FirstPoll       FirstPoll   `json:"first_poll,omitempty"`
-	On              []Change    `json:"on,omitempty"`
+	IntervalMinutes float64     `json:"interval_minutes" required:"false"`
+	ContentType     ContentType `json:"content_type" required:"false" enum:"rss,atom,http"`
+	FirstPoll       FirstPoll   `json:"first_poll,omitempty" enum:"all,baseline"`
+	On              []Change    `json:"on,omitempty" enum:"new,updated"`
 	Part
 }
 
@@ -120,15 +120,15 @@ const (
 // Action is one thing that a workflow does with an execution (W7).
 type Action struct {
 	ID   string     `json:"id,omitempty"` // names it within its workflow, for executions that wait
-	Type ActionType `json:"type"`
+	Type ActionType `json:"type" enum:"webhook,queue,notify,command"`
 	// URL is the receiver of a webhook, the queue, or the notification's address.
 	URL string `json:"url,omitempty"`
 	// Secret signs webhooks; PreviousSecret signs beside it while receivers change over.
 	Secret         string            `json:"secret,omitempty"`
 	PreviousSecret string            `json:"previous_secret,omitempty"`
-	Headers        map[string]string `json:"headers,omitempty"` // of a webhook
-	Format         string            `json:"format,omitempty"`  // "cloudevents", or "" for the bare trigger data
-	Command        []string          `json:"command,omitempty"` // program and arguments; no shell
+	Headers        map[string]string `json:"headers,omitempty"`                   // of a webhook
+	Format         string            `json:"format,omitempty" enum:"cloudevents"` // "cloudevents", or "" for the bare trigger data
+	Command        []string          `json:"command,omitempty"`                   // program and arguments; no shell
 	// Disabled is why the action is not carried out any more, "" while it is.
 	Disabled string `json:"disabled,omitempty"`
 }
@@ -185,6 +185,11 @@ func (d *Definition) Complete() {
 // Every is how often the trigger wants its address polled.
 func (d *Definition) Every() time.Duration {
 	return time.Duration(d.Trigger.Config.IntervalMinutes * float64(time.Minute))
+}
+
+// Window is how long entries are gathered when the workflow batches by time.
+func (d *Definition) Window() time.Duration {
+	return time.Duration(d.WindowMinutes * float64(time.Minute))
 }
 
 // FieldErrors are all the fields that cannot be used (W1).
@@ -302,6 +307,9 @@ func (a *Action) check(at string, bad *FieldErrors) {
 	default:
 		bad.add(at+"type", `must be "webhook", "queue", "notify" or "command"`)
 	}
+	if Hidden(a.URL) {
+		bad.add(at+"url", "has the dots that hide a secret, and not the secret")
+	}
 	if len(a.URL) > mostAddress {
 		bad.add(at+"url", fmt.Sprintf("is longer than %d bytes", mostAddress))
 	}
@@ -324,6 +332,9 @@ func (a *Action) checkWebhook(at string, bad *FieldErrors) {
 		size += len(name) + len(text)
 		if !isToken(name) || strings.ContainsAny(text, "\r\n\x00") || strings.HasPrefix(strings.ToLower(name), "webhook-") {
 			bad.add(at+"headers", fmt.Sprintf("%q cannot be sent", name))
+		}
+		if Hidden(text) {
+			bad.add(at+"headers", fmt.Sprintf("%q has the dots that hide a value, and not the value", name))
 		}
 	}
 	if len(a.Headers) > mostHeaders || size > mostHeaderSize {
@@ -454,6 +465,9 @@ func (a Action) Shown() Action {
 
 // hiddenText stands where something secret was.
 const hiddenText = "••••"
+
+// Hidden says that a text stands where something secret was.
+func Hidden(text string) bool { return strings.Contains(text, hiddenText) }
 
 // hidden shows that there is a secret, and its end, so that two can be told apart.
 func hidden(secret string) string {

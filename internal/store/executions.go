@@ -284,6 +284,16 @@ func (s *Store) NextExecution(ctx context.Context) (time.Time, error) {
 	return next, nil
 }
 
+// NextLease returns when a worker of a workflow, or of any with 0, has something to do, zero when nothing waits.
+func (s *Store) NextLease(ctx context.Context, workflow freshet.ID) (time.Time, error) {
+	next, _, err := one(ctx, s, func(t *time.Time) []any { return []any{moment{t}} },
+		"select min(due_at) from executions where due_at is not null and action = '' and (cast($1 as bigint) = 0 or workflow_id = $1)", workflow)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("read when the next execution of a worker is due: %w", err)
+	}
+	return next, nil
+}
+
 // ExecutionQuery chooses executions.
 type ExecutionQuery struct {
 	Workflow freshet.ID // 0 for any

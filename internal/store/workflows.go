@@ -5,9 +5,11 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"freshet"
@@ -113,6 +115,30 @@ func (s *Store) Workflows(ctx context.Context) ([]freshet.Workflow, error) {
 		return nil, fmt.Errorf("list workflows: %w", err)
 	}
 	return list, nil
+}
+
+// FindWorkflow returns the workflow with a name, in any case, or an id, with what it remembers; else ErrNotFound. A
+// name that several have is a FieldError.
+func (s *Store) FindWorkflow(ctx context.Context, nameOrID string) (freshet.Workflow, error) {
+	if id, err := freshet.ParseID(nameOrID); err == nil {
+		if w, err := s.Workflow(ctx, id); !errors.Is(err, freshet.ErrNotFound) {
+			return w, err
+		}
+	}
+	list, err := workflows(ctx, s, "where lower(w.name) = lower($1)", strings.TrimSpace(nameOrID))
+	switch {
+	case err == nil && len(list) == 0:
+		err = freshet.ErrNotFound
+	case len(list) > 1:
+		err = &freshet.FieldError{Field: "workflow", Reason: fmt.Sprintf("%d workflows have the name %q; use the id of one", len(list), nameOrID)}
+	}
+	if err == nil {
+		err = remember(ctx, s, []*freshet.Workflow{&list[0]})
+	}
+	if err != nil {
+		return freshet.Workflow{}, fmt.Errorf("find workflow %s: %w", nameOrID, err)
+	}
+	return list[0], nil
 }
 
 // AddWorkflow keeps a new workflow and has its address polled at once (W1, W9). All that cannot be used of the
@@ -302,9 +328,7 @@ func (t *tx) serve(ctx context.Context, id freshet.ID, restart bool, now time.Ti
 	return t.saveSource(ctx, &w)
 }
 
-var filters trigger.Filters
-
-var means = freshet.Means{Passes: filters.Passes, Changes: trigger.Changes}
+var means = trigger.Means()
 
 // observeWorkflows shows the workflows of the polled sources what the polls brought, and makes executions of
 // what fires: in the transaction that records the polls (W6).
@@ -428,7 +452,7 @@ func (l *workload) enqueue(w *freshet.Workflow, data *freshet.TriggerData, of fu
 			Data: frozen, Items: len(data.Items), DueAt: l.now, CreatedAt: l.now}
 		of(&e)
 		if w.Batch == freshet.BatchWindow && e.Kind == freshet.KindTrigger && data.Content == nil {
-			e.DueAt = l.now.Add(time.Duration(w.WindowMinutes * float64(time.Minute)))
+			e.DueAt = l.now.Add(w.Window())
 		}
 		if why := actions[i].Disabled; why != "" && e.Kind == freshet.KindTrigger {
 			e = e.Finish(freshet.Attempt{Error: "The action is switched off. " + why, Final: true}, 0, l.now)
@@ -442,7 +466,7 @@ func (l *workload) enqueue(w *freshet.Workflow, data *freshet.TriggerData, of fu
 // joinWindow adds entries to the executions that still gather some, false when there is none with room.
 func (l *workload) joinWindow(ctx context.Context, w *freshet.Workflow, data *freshet.TriggerData) (bool, error) {
 	open, err := executions(ctx, l.t, "where e.workflow_id = $1 and e.kind = 'trigger' and e.state = 'queued' and e.attempts = 0 and e.due_at > $2 order by e.id for update", w.ID, l.now)
-	if err != nil || len(open) == 0 || open[len(open)-1].Items+len(data.Items) > mostGathered {
+	if err != nil || len(open) == 0 {
 		return false, err
 	}
 	var gathered freshet.TriggerData
@@ -450,7 +474,9 @@ func (l *workload) joinWindow(ctx context.Context, w *freshet.Workflow, data *fr
 	if err := json.Unmarshal(newest.Data, &gathered); err != nil {
 		return false, err
 	}
-	gathered.Items = append(slices.Clone(data.Items), gathered.Items...)
+	if !gathered.Gather(data.Items) {
+		return false, nil
+	}
 	frozen := freshet.MarshalData(&gathered)
 	grown := l.t.rows(updateData)
 	for i := range open {
@@ -460,9 +486,6 @@ func (l *workload) joinWindow(ctx context.Context, w *freshet.Workflow, data *fr
 	}
 	return true, runAll(ctx, grown)
 }
-
-// mostGathered is how many entries a window's execution carries.
-const mostGathered = 1000
 
 // tell writes a notice, and an alert for each address that wants to be told (W8).
 func (l *workload) tell(n freshet.Notice) {
@@ -509,6 +532,15 @@ func (s *Store) TestWorkflow(ctx context.Context, id freshet.ID, data freshet.Tr
 		return nil, fmt.Errorf("test workflow %s: %w", id, err)
 	}
 	return made, nil
+}
+
+// sampled is how many of the newest entries a test is made of, at most.
+const sampled = 5
+
+// SampleData returns data for TestWorkflow: of the newest that the workflow's source gave, else made up.
+func (s *Store) SampleData(ctx context.Context, w *freshet.Workflow) (freshet.TriggerData, error) {
+	polls, err := s.RecentPolls(ctx, w.Source, time.Time{}, sampled)
+	return w.Sample(polls, means), err
 }
 
 // RecentPolls returns what a source gave since a time, poll by poll, the oldest first: what a rehearsal of a

@@ -65,8 +65,10 @@ func partOf(ctx context.Context, d Document, p freshet.Part) (text, fault string
 	return a.Text, ""
 }
 
-// Changes says in lines what differs between two texts: "- " before what is gone, "+ " before what is new.
-func Changes(before, after string) string { return page.Changes(before, after) }
+// Means are what a workflow needs of this package to look at what a poll brought.
+func Means() freshet.Means {
+	return freshet.Means{Passes: new(Filters).Passes, Changes: page.Changes}
+}
 
 func parsePath(path string) (x jp.Expr, err error) {
 	defer func() {
