@@ -21,7 +21,8 @@ type Failure struct {
 	// The fetch: "address" (it cannot be one), "refused_address", "no_such_host", "dns", "connect", "tls", "protocol" (not
 	// HTTP), "redirects", "http_NNN" (the status), "timeout", "too_large", "encoding", "cut" (the document ended early).
 	// The document: "not_a_feed", "not_a_page", "parse", "no_text", "no_match" (the selector).
-	// What is set: "config", "unknown_type", "credential".
+	// An X account: "no_account" (not there, suspended), "protected", "refused_account" (for another reason).
+	// What is set: "config", "unknown_type", "credential", "spend_cap".
 	// Ourselves: "stopped" (says nothing about the source), "internal".
 	Code string
 	// Status is the HTTP status that was answered, 0 when none was.

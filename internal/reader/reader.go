@@ -25,13 +25,14 @@ type read func(t *turn, ctx context.Context, s freshet.Source) *freshet.Outcome
 
 // types is the table of source types: what is not in it cannot be read.
 var types = map[freshet.Type]read{
-	freshet.RSS: readRSS, freshet.Website: readWebsite, freshet.HTTP: readHTTP,
+	freshet.RSS: readRSS, freshet.Website: readWebsite, freshet.HTTP: readHTTP, freshet.Twitter: readTwitter,
 }
 
 // Reader reads sources of all types. It may be used from many goroutines.
 type Reader struct {
 	client *fetch.Client
 	log    *slog.Logger
+	x      X
 
 	parsing slots // documents being parsed
 	large   slots // those of more than largeDocument bytes among them
