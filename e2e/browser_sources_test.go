@@ -3,9 +3,13 @@ package e2e
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // A1 Add feed URL: what can be pasted, and what one is told.
@@ -96,25 +100,121 @@ func TestA1AddFeedURL(t *testing.T) {
 	}
 }
 
-// A2 Remove feed URL: it is asked for, polled no more, and its items stay.
+// A1 with options: what it is, a folder, how often; what is wrong is told beside its field and nothing is lost.
+func TestA1AddWithOptions(t *testing.T) {
+	stand := newNewsstand(t, "127.0.0.2")
+	stand.html("/prices", `<html><head><title>Prices</title></head><body><nav>Home</nav><main><p class="prices">Bread costs 3.20 and milk costs 1.10 today.</p></main></body></html>`)
+	for _, mode := range []struct {
+		name   string
+		before []chromedp.Action[chromedp.Void]
+	}{{"with script", nil}, {"without script", []chromedp.Action[chromedp.Void]{noScript()}}} {
+		t.Run(mode.name, func(t *testing.T) {
+			s := reader(t)
+			b := browse(t, s.url, mode.before...)
+			b.open("/sources")
+			b.fill("#url", stand.url+"/prices")
+			b.click(".options summary")
+			visible := func(css string) bool { return eval[bool](b, fmt.Sprintf("document.querySelector(%q).checkVisibility()", css)) }
+			if visible("[name=selector]") {
+				t.Error("a feed is asked for a selector")
+			}
+			b.click(".kinds [value=website]")
+			if !visible("[name=selector]") || visible("[name=items]") {
+				t.Error("a web page is not asked for a selector, or for what is meant for other types")
+			}
+			b.fill("[name=selector]", "main >")
+			b.fill("[name=ignore]", ".ads\n/(/")
+			b.fill("[name=folder]", "Shops")
+			b.fill("[name=every_minutes]", "often")
+			b.fill("[name=poll_delay_seconds]", "-1")
+			b.follow(".paste button")
+			b.says("#problem", "Nothing was added: 4 fields need a look")
+			for field, want := range map[string]string{"selector": "no selector", "ignore": "Rule 2", "every_minutes": "a number", "poll_delay_seconds": "between 0 and 3600"} {
+				b.says("#wrong-"+field, want)
+				if got := eval[string](b, fmt.Sprintf("document.querySelector('[name=%s]').getAttribute('aria-describedby')", field)); got != "wrong-"+field {
+					t.Errorf("%s is described by %q", field, got)
+				}
+			}
+			if got := eval[string](b, "document.querySelector('[name=folder]').value + ' ' + document.querySelector('[name=type]:checked').value"); got != "Shops website" {
+				t.Errorf("the form forgot what was right: %q", got)
+			}
+			b.looks("wrong")
+			b.fill("[name=selector]", "main")
+			b.fill("[name=ignore]", ".ads")
+			b.fill("[name=every_minutes]", "90")
+			b.fill("[name=poll_delay_seconds]", "2.5")
+			b.follow(".paste button")
+			b.says("main", "Added")
+			b.open(b.where())
+			b.wait("the first poll", `(location.reload, document.querySelector("h1").innerText.includes("healthy")) || (setTimeout(() => location.reload(), 200), false)`)
+			b.says("h1", "Prices")
+			b.says("main", "1 h 30 min")
+			b.says("main", "Shops")
+			b.open("/")
+			b.says("#river", "Bread costs 3.20")
+		})
+	}
+	t.Run("a page without feeds can be watched", func(t *testing.T) {
+		s := reader(t)
+		b := browse(t, s.url)
+		b.open("/sources")
+		b.fill("#url", stand.url+"/prices")
+		b.follow(".paste button")
+		b.says("#problem", "No feed was found")
+		b.looks("offer")
+		b.follow(".watch button")
+		b.waitText("h1", "healthy")
+		b.says("h1", "Prices")
+	})
+}
+
+// A2 Remove feed URL: it is asked for, polled no more, and its items stay; Undo brings it back as it was.
 func TestA2RemoveFeedURL(t *testing.T) {
 	stand := newNewsstand(t, "127.0.0.2")
-	s := reader(t)
-	id := s.add(t, stand.feed("/feed.xml", "Goes Away", entries("stays", 3, time.Hour)...))
-	b := browse(t, s.url)
-	b.open("/sources/" + id)
-	b.click("details.remove summary")
-	b.says("details.remove", "stays in the river")
-	b.follow("details.remove button")
-	b.says("main", "Removed")
-	b.says("main", "There are no sources")
-	before := stand.visits("/feed.xml")
-	s.poll(t)
-	if n := stand.visits("/feed.xml"); n != before {
-		t.Errorf("polled %d times after it was removed", n-before)
+	for _, mode := range []struct {
+		name   string
+		before []chromedp.Action[chromedp.Void]
+	}{{"with script", nil}, {"without script", []chromedp.Action[chromedp.Void]{noScript()}}} {
+		t.Run(mode.name, func(t *testing.T) {
+			s := reader(t)
+			id := s.add(t, stand.feed("/feed.xml", "Goes Away", entries("stays", 3, time.Hour)...))
+			b := browse(t, s.url, mode.before...)
+			b.open("/sources/" + id)
+			b.fill("[name=title]", "My name for it")
+			b.fill("[name=folder]", "Morning")
+			b.fill("[name=every_minutes]", "45")
+			b.follow("#settings form[action$=edit] button")
+			b.says("main", "Saved")
+			b.click("details.remove summary")
+			b.says("details.remove", "stays in the river for 30 days")
+			b.follow("details.remove button")
+			b.says("main", "Removed: My name for it")
+			b.says("main", "There are no sources")
+			b.looks("removed")
+			before := stand.visits("/feed.xml")
+			s.poll(t)
+			if n := stand.visits("/feed.xml"); n != before {
+				t.Errorf("polled %d times after it was removed", n-before)
+			}
+			b.open("/")
+			b.waitText("#river", "stays 3")
+
+			b.open("/sources?removed=" + id)
+			b.follow(".undo button")
+			b.says("main", "It is back")
+			b.says("h1", "My name for it")
+			b.says("main", "Morning")
+			b.says("main", "every 45 min")
+			s.poll(t)
+			if n := stand.visits("/feed.xml"); n != before+1 {
+				t.Errorf("polled %d times after it was brought back", n-before)
+			}
+			b.open("/sources?removed=" + id)
+			if b.count(".undo") != 0 {
+				t.Error("what is back can be brought back again")
+			}
+		})
 	}
-	b.open("/")
-	b.says("#river", "stays 3")
 }
 
 // B1 Scheduled refresh: the page shows when it was and what came of it, and what is new comes by itself.
@@ -172,7 +272,7 @@ func TestB2ManualRefresh(t *testing.T) {
 		b.follow(".refresh button")
 		b.waitText("#progress", "of 3")
 		release()
-		b.wait("the page to show the end by itself", `!document.querySelector("#progress").innerText.includes("of 3")`)
+		b.waitText("#progress", "2 fetched, 1 failing, 0 new") // by itself
 	})
 	t.Run("one source", func(t *testing.T) {
 		b := b.in(t)
@@ -210,17 +310,83 @@ func TestF1UnhealthyFeedStatus(t *testing.T) {
 	b.says(first, "502")
 	b.says(first, "fourth failure in a row")
 	b.says(first, "last success")
-	b.says("main", "asked for a pause")
+	b.says(".pausing h2", "127.0.0.3 asked for a pause")
+	b.says(".pausing", "It answered 429")
+	if n := b.count(".pausing .source"); n != 2 {
+		t.Errorf("%d sources wait for the host that asked for a pause, want both of it", n)
+	}
+	if shapes := eval[[]string](b, `[...document.querySelectorAll(".state")].map((s) => s.innerText + getComputedStyle(s, "::before").content)`); len(shapes) != 4 ||
+		shapes[0] != `waiting"◆"` || shapes[2] != `unhealthy"▲"` || shapes[3] != `healthy"●"` {
+		t.Errorf("words and shapes are %q", shapes)
+	}
 	b.looks("health")
 	b.wait("the countdown to move", `(() => { const t = document.querySelector("`+first+` time.countdown"); if (!t) return false;
 		window.first ??= t.innerText; return /in \d+:\d\d/.test(t.innerText) && t.innerText !== window.first })()`)
+	b.open("/sources?state=unhealthy")
+	if n := b.count(".source"); n != 1 {
+		t.Errorf("the filter shows %d sources", n)
+	}
 	b.open("/sources/" + id)
 	b.says(".health", "502")
 	b.looks("source")
 	b.open("/")
-	b.says("#river", "earlier 3")
+	b.waitText("#river", "earlier 3")
 	stand.feed("/feed.xml", "Falls Ill", entries("earlier", 4, time.Minute)...)
 	b.open("/sources/" + id)
+	b.says("#health form button", "Retry now")
 	b.click(`#health form[action$="refresh"] button`)
 	b.wait("it to be healthy again", `document.querySelector("h1 .state")?.innerText === "healthy"`)
+
+	t.Run("pause, cadence and delay", func(t *testing.T) {
+		b := b.in(t)
+		b.follow(`#health form[action$="pause"] button`)
+		b.says("h1 .state", "paused")
+		b.says("#health", "Paused by hand")
+		b.follow(`#health form[action$="resume"] button`)
+		b.waitText("h1 .state", "healthy")
+		b.fill("[name=every_minutes]", "soon")
+		b.follow("#settings form[action$=edit] button")
+		b.says("#wrong-every_minutes", "a number")
+		b.fill("[name=every_minutes]", "30")
+		b.fill("[name=poll_delay_seconds]", "3")
+		b.follow("#settings form[action$=edit] button")
+		b.says("main", "Saved")
+		b.says("#health", "every 30 min (set for this source)")
+	})
+	t.Run("a refresh of what waits", func(t *testing.T) {
+		b := b.in(t)
+		b.open("/sources")
+		b.click(`button[aria-label="Poll now: Busy B"]`)
+		b.waitText("#progress", "left alone until")
+	})
+}
+
+// The sources are reached, read and changed with keys only.
+func TestSourcesByKey(t *testing.T) {
+	stand := newNewsstand(t, "127.0.0.2")
+	s := reader(t)
+	s.add(t, stand.feed("/feed.xml", "By Key", entries("key", 2, time.Hour)...))
+	stand.feed("/other.xml", "Another", entries("other", 2, time.Hour)...)
+	b := browse(t, s.url)
+	b.open("/")
+	b.press("gs")
+	b.wait("the sources", `location.pathname === "/sources" && document.readyState === "complete"`)
+	b.press("a")
+	b.wait("the field", `document.activeElement.id === "url"`)
+	b.press(stand.url + "/other.xml")
+	b.press(kb.Enter)
+	b.waitText("h1", "Another")
+	b.open("/sources")
+	// Tab reaches every control of a source, in the order in which they are read.
+	var reached []string
+	for range 40 {
+		b.press(kb.Tab)
+		label := eval[string](b, `document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent`)
+		if strings.Contains(label, "By Key") {
+			reached = append(reached, label)
+		}
+	}
+	if want := []string{"By Key", "Poll now: By Key", "Pause By Key", "Edit By Key"}; !slices.Equal(reached, want) {
+		t.Errorf("tab reaches %q, want %q", reached, want)
+	}
 }

@@ -150,9 +150,12 @@ func entries(name string, n int, ago time.Duration) []entry {
 }
 
 // reader is a server with a database of its own that polls only when it is asked to, unless env says otherwise.
-func reader(t *testing.T, env ...string) server {
+func reader(t *testing.T, env ...string) server { t.Helper(); return readerOf(t, "freshet", env...) }
+
+// readerOf is reader with another program than the usual one.
+func readerOf(t *testing.T, name string, env ...string) server {
 	t.Helper()
-	s := serve(t, append([]string{"FRESHET_DATA=" + t.TempDir(), "FRESHET_TICK=200ms", "FRESHET_LOG_LEVEL=debug"}, env...)...)
+	s := serveAs(t, name, append([]string{"FRESHET_DATA=" + t.TempDir(), "FRESHET_TICK=200ms", "FRESHET_LOG_LEVEL=debug"}, env...)...)
 	await(t, "the scheduler to hold its hosts", func() (bool, error) { return strings.Contains(s.out.String(), "hosts taken over"), nil })
 	return s
 }

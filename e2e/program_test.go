@@ -154,11 +154,13 @@ type server struct {
 }
 
 // serve starts freshet serve with the farm's networks allowed and waits until it answers.
-func serve(t *testing.T, env ...string) server {
+func serve(t *testing.T, env ...string) server { t.Helper(); return serveAs(t, "freshet", env...) }
+
+func serveAs(t *testing.T, name string, env ...string) server {
 	t.Helper()
 	addr := freePort(t)
 	env = append([]string{"FRESHET_LISTEN=" + addr, "FRESHET_FETCH_ALLOW=127.0.0.0/8", "FRESHET_LOG_FORMAT=text"}, env...)
-	s := server{start(t, "freshet", env, "serve"), "http://" + addr}
+	s := server{start(t, name, env, "serve"), "http://" + addr}
 	await(t, "freshet to answer", func() (bool, error) {
 		select {
 		case err := <-s.done:

@@ -1,0 +1,86 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// packed builds the program with starter packs that lead to a newsstand, and nowhere else.
+func packed(t *testing.T, stand *newsstand) {
+	t.Helper()
+	folder := t.TempDir()
+	replace := map[string]string{}
+	for _, slug := range []string{"world", "science", "code", "comics"} {
+		var outlines []string
+		for n := range 3 {
+			path := fmt.Sprintf("/%s/%d.xml", slug, n)
+			title := fmt.Sprintf("%s %d", slug, n)
+			outlines = append(outlines, outline(title, stand.feed(path, title, entries(fmt.Sprint(slug, n), 4, time.Hour)...)))
+		}
+		source, err := filepath.Abs("../internal/web/packs/" + slug + ".opml")
+		must(t, err)
+		replace[source] = filepath.Join(folder, slug+".opml")
+		must(t, os.WriteFile(replace[source], []byte(`<opml version="2.0"><body><outline text="`+slug+`">`+strings.Join(outlines, "")+`</outline></body></opml>`), 0o600))
+	}
+	overlay, err := json.Marshal(map[string]any{"Replace": replace})
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(folder, "overlay.json"), overlay, 0o600))
+	build := exec.Command("go", "build", "-overlay", filepath.Join(folder, "overlay.json"), "-o", filepath.Join(bin, "freshet-packed"), "freshet/cmd/freshet")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build with other packs: %v %s", err, out)
+	}
+}
+
+// First run: one field, a list from elsewhere, or a pack; items appear while first polls run.
+func TestFirstRun(t *testing.T) {
+	stand := newNewsstand(t, "127.0.0.2")
+	packed(t, stand)
+	start := func(t *testing.T) server {
+		return readerOf(t, "freshet-packed")
+	}
+	t.Run("a pack", func(t *testing.T) {
+		s := start(t)
+		b := browse(t, s.url)
+		b.open("/")
+		b.says("main", "Nothing flows yet")
+		b.says("main", "World news")
+		if n := b.count(".pack"); n != 4 {
+			t.Errorf("%d packs, want 4", n)
+		}
+		b.looks("first")
+		b.follow(`button[aria-label="Add Science"]`)
+		b.says("main", "First polls are under way")
+		b.waitText("#river", "science0 4")
+		b.waitText("#river", "science2 4")
+		b.looks("filled")
+		b.open("/sources")
+		b.waitText("#list", "science 1")
+		b.says("#list", "science")
+		if stand.visits("/comics/0.xml") != 0 {
+			t.Error("a pack that nobody chose was asked for")
+		}
+	})
+	t.Run("a part of a pack, without script", func(t *testing.T) {
+		s := start(t)
+		b := browse(t, s.url, noScript())
+		b.open("/")
+		b.click(".pack:nth-of-type(4) summary")
+		b.click(`.pack:nth-of-type(4) input[value="1"]`)
+		b.picture("part")
+		b.follow(`button[aria-label="Add Comics and design"]`)
+		await(t, "the first polls", func() (bool, error) {
+			return stand.visits("/comics/0.xml") > 0 && stand.visits("/comics/2.xml") > 0, nil
+		})
+		if stand.visits("/comics/1.xml") != 0 {
+			t.Error("a feed that was not chosen was added")
+		}
+		b.open("/")
+		b.wait("items", `document.querySelector("#river .item") !== null`)
+	})
+}
