@@ -14,8 +14,10 @@ export function words(r) {
 
 function started(r) {
   if (r.total > 0) return words(r);
-  const asked = r.put_off_feeds.length;
-  return asked ? `${plural(asked, "source is", "sources are")} left alone: the server asked for a pause` : "There is nothing to refresh";
+  const asked = r.put_off_feeds;
+  if (asked.length === 0) return "There is nothing to refresh";
+  const until = new Date(Math.max(...asked.map((f) => Date.parse(f.until)))).toTimeString().slice(0, 5);
+  return `${plural(asked.length, "source is", "sources are")} left alone until ${until}: the server asked for a pause`;
 }
 
 on("refresh", (r) => {

@@ -6,23 +6,37 @@ import { tellTimes } from "./times.js";
 const river = document.getElementById("river");
 const pill = document.getElementById("pill");
 const mostPages = 10; // of new items that are fetched before the page is made anew
+const atOnce = 25; // parts that are put in before the browser may do something else
 let waiting = new Set();
-
-function concerns(feeds) {
-  const chosen = river.dataset.feeds;
-  return !chosen || feeds.some((id) => chosen.split(",").includes(id));
-}
+const filling = new URLSearchParams(location.search).get("notice") === "packed"; // first polls run, and one watches
+let asking;
 
 on("items", (news) => {
-  if (!river || "older" in river.dataset || !concerns(news.feed_ids)) return;
+  if (!river || "older" in river.dataset) return;
+  if (river.dataset.asks) return asking ??= setTimeout(ask, 500);
   for (const id of news.item_ids) if (!document.getElementById("i" + id)) waiting.add(id);
   announce();
 });
 on("reset", () => { if (river) { pill.firstElementChild.textContent = "New items"; pill.hidden = false; } });
 
+// ask finds what is new under a filter, of which the event says nothing.
+async function ask() {
+  asking = undefined;
+  const answer = await fetch(`/api/items?${river.dataset.asks}&limit=100`);
+  if (!answer.ok) return;
+  const { items } = await answer.json();
+  const known = items.findIndex(({ id }) => document.getElementById("i" + id));
+  waiting = new Set(items.slice(0, known < 0 ? items.length : known).map(({ id }) => id));
+  announce();
+}
+
 function announce() {
   if (waiting.size === 0) return;
   if (!river.querySelector(".item")) return bringIn(); // nobody reads anything yet
+  if (filling && scrollY === 0 && !river.contains(document.activeElement)) {
+    pill.hidden = false;
+    return bringIn();
+  }
   pill.firstElementChild.textContent = `${waiting.size} new`;
   pill.hidden = false;
 }
@@ -30,8 +44,13 @@ function announce() {
 async function pageAt(address) {
   const answer = await fetch(address, { headers: { Accept: "text/html" } });
   if (!answer.ok) throw new Error(answer.statusText);
-  return new DOMParser().parseFromString(await answer.text(), "text/html");
+  const text = await answer.text();
+  await rest();
+  return new DOMParser().parseFromString(text, "text/html");
 }
+
+// rest lets the browser do what waits: long work is cut into pieces, or scrolling and typing would stutter.
+const rest = () => new Promise((done) => setTimeout(done));
 
 const knows = (page) => [...page.querySelectorAll(".item")].some((item) => document.getElementById(item.id));
 const nextOf = (page) => page.getElementById("more")?.getAttribute("href");
@@ -44,61 +63,74 @@ export async function bringIn() {
     const pages = [page];
     while (!knows(page) && nextOf(page) && pages.length < mostPages) pages.push(page = await pageAt(nextOf(page)));
     if (!river.querySelector(".item") || !knows(page)) return location.reload();
-    keepPlace(() => {
-      for (const part of pages.reverse()) for (const day of [...part.querySelectorAll(".day")].reverse()) putIn(day);
-    });
     waiting = new Set();
     pill.hidden = true;
+    if (pill.contains(document.activeElement)) handle(readNow())?.focus({ preventScroll: true });
+    const here = pages.map((p) => p.querySelector(".here + *")).find(Boolean);
+    const id = here && (here.id || here.querySelector(".item").id);
+    for (const part of pages.reverse()) await putIn(part);
+    if (id) keepPlace(() => hereBefore(document.getElementById(id)));
+    tellTimes();
   } catch {
     location.reload();
   }
 }
 
+const handle = (item) => item?.querySelector("h3 a, h3[tabindex]");
+const readNow = () => [...river.querySelectorAll(".item")].find((item) => item.getBoundingClientRect().bottom > 60);
+
 // keepPlace changes the page and leaves what is read, and the focus, where they are.
 function keepPlace(change) {
-  const items = [...river.querySelectorAll(".item")];
-  const read = items.find((item) => item.getBoundingClientRect().bottom > 60);
+  const read = readNow();
   const before = read?.getBoundingClientRect().top;
   const wasAtTop = scrollY === 0;
   const root = document.documentElement;
   root.classList.add("still"); // or the browser corrects the same again
   change();
-  tellTimes();
-  if (pill.contains(document.activeElement)) read?.querySelector("h3 a, h3[tabindex]")?.focus({ preventScroll: true });
   if (read && !wasAtTop) scrollBy({ top: read.getBoundingClientRect().top - before, behavior: "instant" });
   root.classList.remove("still"); // what takes its real height only now, the browser corrects
 }
 
-// putIn adds what a day of another page has and ours lacks, in its order.
-function putIn(day) {
-  const own = river.querySelector(`.day[data-day="${day.dataset.day}"]`);
-  if (!own) {
-    const earlier = [...river.children].find((d) => d.dataset.day < day.dataset.day);
-    river.insertBefore(document.importNode(day, true), earlier ?? null);
-    return;
+// putIn adds what a page has and ours lacks, in its order, the oldest first.
+async function putIn(page) {
+  const parts = [...page.querySelectorAll(".day > :is(.item, .fold)")];
+  let next = null;
+  while (parts.length) {
+    keepPlace(() => { for (const part of parts.splice(-atOnce).reverse()) next = putPart(part, next); });
+    await rest();
   }
-  let place = null;
-  for (const part of [...day.children].reverse()) place = putPart(own, part, place) ?? place;
 }
 
-// putPart adds an item or a fold of items before a place, and returns where the one before it goes.
-function putPart(own, part, place) {
-  if (part.matches(".item")) {
-    const there = document.getElementById(part.id);
-    if (there) return there.closest(".fold") ?? there;
-    return own.insertBefore(document.importNode(part, true), place);
-  }
-  if (!part.matches(".fold")) return place;
-  const items = [...part.querySelectorAll(".item")];
-  if (!items.some((item) => document.getElementById(item.id))) return own.insertBefore(document.importNode(part, true), place);
-  for (const item of items.reverse()) place = putPart(own, item, place);
-  return place;
+// putPart puts in an item, or a fold of items that are all new, before the one that follows it, and returns it.
+function putPart(part, next) {
+  const there = part.id && document.getElementById(part.id);
+  if (there) return there.closest(".fold") ?? there;
+  const own = dayOf(part.closest(".day"));
+  const items = part.matches(".fold") ? [...part.querySelectorAll(".item")] : [];
+  if (!items.some((item) => document.getElementById(item.id))) return own.insertBefore(document.adoptNode(part), next?.parentElement === own ? next : null);
+  for (const item of items.reverse()) next = putPart(item, next);
+  return next;
+}
+
+// dayOf is our section of another page's day.
+function dayOf(day) {
+  const own = river.querySelector(`.day[data-day="${day.dataset.day}"]`);
+  if (own) return own;
+  const fresh = document.importNode(day, false);
+  fresh.append(document.importNode(day.querySelector("h2"), true));
+  return river.insertBefore(fresh, [...river.children].find((d) => d.dataset.day < day.dataset.day) ?? null);
+}
+
+// hereBefore moves the line that says where the reader was.
+function hereBefore(item) {
+  const line = river.querySelector(".here") ?? Object.assign(document.createElement("p"), { className: "here", textContent: "You were here" });
+  (item?.closest(".fold") ?? item)?.before(line);
 }
 
 async function older(e) {
   e.preventDefault();
   const first = await addOlder();
-  document.querySelector(`#${first} :is(h3 a, h3[tabindex])`)?.focus({ preventScroll: true });
+  handle(document.getElementById(first))?.focus({ preventScroll: true });
 }
 
 // addOlder adds the next page and returns the id of its first item, undefined at the end of the river.
@@ -108,26 +140,35 @@ export async function addOlder() {
   link.setAttribute("aria-busy", "true");
   try {
     const page = await pageAt(link.href);
-    for (const day of page.querySelectorAll(".day")) addAtEnd(day);
-    link.closest(".more").replaceWith(document.importNode(page.querySelector(".more, .end"), true));
+    const first = page.querySelector(".item")?.id;
+    const end = page.querySelector(".more, .end");
+    const parts = [...page.querySelectorAll(".day > :is(.here, .item, .fold)")];
+    while (parts.length) {
+      for (const part of parts.splice(0, atOnce)) dayOf(part.closest(".day")).append(document.adoptNode(part));
+      await rest();
+    }
+    link.closest(".more").replaceWith(document.adoptNode(end));
     watchMore();
     tellTimes();
-    return page.querySelector(".item")?.id;
+    return first;
   } catch {
     location.href = link.href;
   }
-}
-
-function addAtEnd(day) {
-  const own = river.querySelector(`.day[data-day="${day.dataset.day}"]`);
-  if (!own) return river.append(document.importNode(day, true));
-  for (const part of day.children) if (part.matches(".item, .fold")) own.append(document.importNode(part, true));
 }
 
 function watchMore() {
   document.getElementById("more")?.addEventListener("click", older);
 }
 
+// What was seen is told when the reader leaves, for the line at the next visit, on whatever device.
+function tellPlace() {
+  const newest = river.querySelector(".item")?.id.slice(1);
+  const { name, asks, older } = river.dataset;
+  if (!newest || older !== undefined || asks && !name) return;
+  fetch("/api/place", { method: "POST", keepalive: true, headers: { "Content-Type": "application/json" }, body: JSON.stringify({ river: name, item_id: newest }) }).catch(() => {});
+}
+
 pill?.addEventListener("mousedown", (e) => e.preventDefault()); // the focus stays with what is read
 pill?.addEventListener("click", (e) => { e.preventDefault(); bringIn(); });
+if (river) addEventListener("pagehide", tellPlace);
 watchMore();
