@@ -1,0 +1,79 @@
+package syndicate
+
+import (
+	"bufio"
+	"io"
+	"iter"
+	"strings"
+
+	"freshet"
+)
+
+// Markdown is the media type of what WriteArticles writes.
+const Markdown = "text/markdown; charset=utf-8"
+
+// WriteArticles writes articles of a briefing as Markdown (CommonMark), each under a heading with a link, and where and
+// when it was published below. What a source wrote stays text: it cannot become markup or HTML (P2).
+func WriteArticles(w io.Writer, title string, articles iter.Seq[*freshet.Article]) error {
+	b := bufio.NewWriter(w)
+	b.WriteString("# " + inline(title) + "\n")
+	for a := range articles {
+		heading := inline(a.Title)
+		if heading == "" {
+			heading = "(no title)"
+		}
+		if link := freshet.WebLink(a.URL); link != "" {
+			heading = "[" + heading + "](<" + linked.Replace(link) + ">)"
+		}
+		b.WriteString("\n## " + heading + "\n\n")
+		for _, from := range []string{a.Author, a.SourceName} {
+			if from = inline(from); from != "" {
+				b.WriteString(from + " · ")
+			}
+		}
+		b.WriteString(a.PublishedAt.UTC().Format("Jan 2, 2006 15:04 UTC") + "\n")
+		for line := range strings.Lines(a.Text) {
+			if line = strings.TrimSpace(line); line == "---" {
+				b.WriteString("\n---\n")
+			} else if line != "" {
+				b.WriteString("\n" + paragraph(line) + "\n")
+			}
+		}
+	}
+	return b.Flush()
+}
+
+// linked keeps an address within the angle brackets of a link.
+var linked = strings.NewReplacer("<", "%3C", ">", "%3E", "\\", "%5C", " ", "%20", "\n", "%0A", "\r", "%0D")
+
+// escapes takes their meaning from the characters that have one within a line.
+var escapes = strings.NewReplacer("\\", "\\\\", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]", "<", "\\<", ">", "\\>", "~", "\\~", "|", "\\|", "&", "\\&")
+
+// inline is a text on one line.
+func inline(text string) string { return escapes.Replace(strings.Join(strings.Fields(text), " ")) }
+
+// paragraph is a line of text that begins no list, heading or other block.
+func paragraph(line string) string {
+	line = inline(line)
+	digits := len(line) - len(strings.TrimLeft(line, "0123456789"))
+	switch {
+	case strings.HasPrefix(line, "#"), strings.HasPrefix(line, "-"), strings.HasPrefix(line, "+"), strings.HasPrefix(line, "="), strings.HasPrefix(line, ":"):
+		return "\\" + line
+	case digits > 0 && digits < len(line) && (line[digits] == '.' || line[digits] == ')'):
+		return line[:digits] + "\\" + line[digits:]
+	}
+	return line
+}
+
+// Items are articles as the feed formats take them.
+func Items(articles iter.Seq[*freshet.Article]) iter.Seq[*freshet.Item] {
+	return func(yield func(*freshet.Item) bool) {
+		for a := range articles {
+			item := freshet.Item{ID: a.ID, GUID: "urn:freshet:article:" + a.ID.String(), Title: a.Title, URL: a.URL, Snippet: a.Text, Author: a.Author,
+				PublishedAt: a.PublishedAt, UpdatedAt: a.CreatedAt, Sources: []freshet.ItemSource{{SourceID: a.Source, Title: a.SourceName}}}
+			if !yield(&item) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,504 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"freshet"
+	"freshet/internal/fetch"
+	"freshet/internal/store"
+	"freshet/internal/syndicate"
+)
+
+// briefingRoutes are the calls of SPEC.md section 8.
+func (s *Server) briefingRoutes() {
+	typed(s, "GET /api/briefings", "list-briefings", "All briefings with their sources.", 200, s.listBriefings)
+	typed(s, "POST /api/briefings", "add-briefing", "Add a briefing with its sources.", 201, s.addBriefing)
+	typed(s, "GET /api/briefings/{id}", "get-briefing", "One briefing.", 200, s.getBriefing)
+	typed(s, "PATCH /api/briefings/{id}", "edit-briefing", "Change what is given; null brings the default back.", 200, s.editBriefing)
+	typed(s, "DELETE /api/briefings/{id}", "remove-briefing", "Remove a briefing with its articles, and its sources where nobody else wants them.", 204, s.removeBriefing)
+	typed(s, "POST /api/briefings/{id}/sources", "add-briefing-sources", "Add sources to a briefing, or change how it has them.", 200, s.addBriefingSources)
+	typed(s, "DELETE /api/briefings/{id}/sources/{feed_id}", "remove-briefing-source", "Take a source out of a briefing, and away when nobody else wants it.", 200, s.removeBriefingSource)
+	typed(s, "POST /api/briefings/{id}/compose", "compose-briefing", "Turn new posts into articles, and answer with all that wait.", 200, s.composeBriefing)
+	typed(s, "GET /api/briefings/{id}/articles", "list-articles", "The articles that wait, or those that were acknowledged.", 200, s.listArticles)
+	typed(s, "POST /api/briefings/{id}/acknowledge", "acknowledge-articles", "Mark articles as processed; they are kept for good.", 200, s.acknowledge)
+	for suffix, format := range articleFormats() {
+		s.raw("POST /api/briefings/{id}/compose."+suffix, "compose-briefing-"+suffix, "Compose, and answer with all articles that wait, as "+format.name+".", articlesDoc(format), s.composeAs(format))
+		s.raw("GET /api/briefings/{id}/articles."+suffix, "list-articles-"+suffix, "The articles as "+format.name+".", articlesDoc(format), s.articlesAs(format))
+	}
+}
+
+// Briefing is a named set of sources whose posts are gathered into articles.
+type Briefing struct {
+	ID                freshet.ID       `json:"id"`
+	Name              string           `json:"name"`
+	Owner             string           `json:"owner" doc:"With whose credentials its sources are polled; empty for the instance."`
+	MaxArticleAgeDays float64          `json:"max_article_age_days"`
+	IntervalMinutes   *float64         `json:"interval_minutes" doc:"At least so often its sources are polled; null for what holds anyway."`
+	Sources           []BriefingSource `json:"sources" nullable:"false"`
+	CreatedAt         time.Time        `json:"created_at"`
+	UpdatedAt         time.Time        `json:"updated_at"`
+}
+
+// BriefingSource is a source as a briefing has it.
+type BriefingSource struct {
+	FeedID     freshet.ID     `json:"feed_id"`
+	URL        string         `json:"url" doc:"The address that is polled; a password in it is masked."`
+	Title      string         `json:"title"`
+	Type       freshet.Type   `json:"type" enum:"rss,website,http,twitter"`
+	InRiver    bool           `json:"in_river" doc:"It shows in the river, too."`
+	Status     freshet.Health `json:"status" enum:"healthy,unhealthy,disabled,pending"`
+	Aggregate  *bool          `json:"aggregate" doc:"One article takes all its posts; null lets its kind decide."`
+	Aggregates bool           `json:"aggregates" doc:"What follows."`
+	AddedAt    time.Time      `json:"added_at"`
+}
+
+// Article is a post, or several of one source, that a briefing tells.
+type Article struct {
+	ID          freshet.ID `json:"id"`
+	FeedID      freshet.ID `json:"feed_id"`
+	FeedTitle   *string    `json:"feed_title" doc:"null when the source is gone."`
+	Title       string     `json:"title"`
+	URL         *string    `json:"url" doc:"Always http or https."`
+	Author      *string    `json:"author"`
+	Text        string     `json:"text" doc:"Plain text; posts that were gathered are divided by lines of three hyphens."`
+	PublishedAt time.Time  `json:"published_at"`
+	CreatedAt   time.Time  `json:"created_at"`
+	IsProcessed bool       `json:"is_processed"`
+	ProcessedAt *time.Time `json:"processed_at"`
+}
+
+type briefingInput struct {
+	ID string `path:"id"`
+}
+
+type briefingOutput struct{ Body Briefing }
+
+type briefingsOutput struct {
+	Body struct {
+		Briefings []Briefing `json:"briefings" nullable:"false"`
+	}
+}
+
+func (s *Server) listBriefings(ctx context.Context, _ *struct{}) (*briefingsOutput, error) {
+	list, err := s.Store.Briefings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &briefingsOutput{}
+	out.Body.Briefings = make([]Briefing, len(list))
+	for i := range list {
+		out.Body.Briefings[i] = briefing(&list[i])
+	}
+	return out, nil
+}
+
+func (s *Server) getBriefing(ctx context.Context, in *briefingInput) (*briefingOutput, error) {
+	b, err := s.briefing(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &briefingOutput{briefing(&b)}, nil
+}
+
+type briefingSourceInput struct {
+	URL       string       `json:"url" maxLength:"4096" example:"https://example.org/feed.xml" doc:"A source that is there already is shared; else it is added, and does not show in the river."`
+	Type      freshet.Type `json:"type,omitempty" default:"rss" enum:"rss,website,http,twitter"`
+	Title     string       `json:"title,omitempty" maxLength:"500"`
+	Aggregate *bool        `json:"aggregate,omitempty" doc:"One article takes all its posts; by default for X accounts and nitter hosts."`
+	Config    configInput  `json:"config,omitempty"`
+}
+
+type briefingAddInput struct {
+	Body struct {
+		Name              string                `json:"name" maxLength:"100"`
+		Owner             string                `json:"owner,omitempty" maxLength:"100"`
+		MaxArticleAgeDays *float64              `json:"max_article_age_days,omitempty" doc:"Older posts are left out; 7 unless given."`
+		IntervalMinutes   float64               `json:"interval_minutes,omitempty"`
+		Sources           []briefingSourceInput `json:"sources,omitempty" maxItems:"1000" nullable:"false"`
+	}
+}
+
+type briefingAddOutput struct {
+	Location string `header:"Location"`
+	Body     Briefing
+}
+
+func (s *Server) addBriefing(ctx context.Context, in *briefingAddInput) (*briefingAddOutput, error) {
+	b := freshet.NewBriefing(strings.TrimSpace(in.Body.Name), strings.TrimSpace(in.Body.Owner))
+	b.Interval = minutes(in.Body.IntervalMinutes)
+	if days := in.Body.MaxArticleAgeDays; days != nil {
+		b.MaxAge = ageOf(*days)
+	}
+	sources, err := s.briefingSources(in.Body.Sources)
+	if err != nil {
+		return nil, err
+	}
+	if b, err = s.Store.AddBriefing(ctx, b, sources, time.Now()); err != nil {
+		return nil, err
+	}
+	s.Kick()
+	return &briefingAddOutput{"/api/briefings/" + b.ID.String(), briefing(&b)}, nil
+}
+
+// briefingSources reads the sources that a briefing is to have.
+func (s *Server) briefingSources(list []briefingSourceInput) ([]store.BriefingSource, error) {
+	sources := make([]store.BriefingSource, len(list))
+	for i, in := range list {
+		at := fmt.Sprintf("body.sources[%d]", i)
+		config, err := in.Config.apply(freshet.Config{})
+		var field *freshet.FieldError
+		if errors.As(err, &field) {
+			return nil, invalidField(at+"."+field.Field, strings.TrimSuffix(field.Reason, "."), nil)
+		}
+		if err != nil {
+			return nil, err
+		}
+		address := strings.TrimSpace(in.URL)
+		if in.Type != freshet.Twitter && !freshet.NamesAccount(address) {
+			if !slices.Contains(s.Types, in.Type) {
+				return nil, invalidField(at+".type", fmt.Sprintf("this version does not read sources of type %q", in.Type), string(in.Type))
+			}
+			u, _, err := fetch.CheckURL(address)
+			if err != nil {
+				return nil, invalidField(at+".url", strings.TrimSuffix(err.Error(), "."), fetch.Redact(in.URL))
+			}
+			address = u.String()
+		}
+		sources[i] = store.BriefingSource{Aggregate: in.Aggregate,
+			NewSource: store.NewSource{Type: in.Type, URL: address, Title: strings.TrimSpace(in.Title), Config: config, AtOnce: true}}
+	}
+	return sources, nil
+}
+
+type briefingEditInput struct {
+	ID   string `path:"id"`
+	Body struct {
+		Name              *string           `json:"name,omitempty" maxLength:"100"`
+		Owner             optional[string]  `json:"owner,omitzero" maxLength:"100" doc:"null for the instance."`
+		MaxArticleAgeDays optional[float64] `json:"max_article_age_days,omitzero" doc:"null for 7."`
+		IntervalMinutes   optional[float64] `json:"interval_minutes,omitzero" doc:"null for what holds anyway."`
+	}
+}
+
+func (s *Server) editBriefing(ctx context.Context, in *briefingEditInput) (*briefingOutput, error) {
+	b, err := s.briefing(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	b, err = s.Store.EditBriefing(ctx, b.ID, time.Now(), func(b *freshet.Briefing) error {
+		change := &in.Body
+		if change.Name != nil {
+			b.Name = *change.Name
+		}
+		b.Owner = change.Owner.or(b.Owner)
+		b.Interval = minutes(change.IntervalMinutes.or(b.Interval.Minutes()))
+		if age := change.MaxArticleAgeDays; age.present {
+			b.MaxAge = freshet.NewBriefing("", "").MaxAge
+			if age.value != nil {
+				b.MaxAge = ageOf(*age.value)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.Kick()
+	return &briefingOutput{briefing(&b)}, nil
+}
+
+func (s *Server) removeBriefing(ctx context.Context, in *briefingInput) (*struct{}, error) {
+	b, err := s.briefing(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return nil, s.Store.RemoveBriefing(ctx, b.ID, time.Now())
+}
+
+type briefingSourcesInput struct {
+	ID   string `path:"id"`
+	Body struct {
+		Sources []briefingSourceInput `json:"sources" minItems:"1" maxItems:"1000" nullable:"false"`
+	}
+}
+
+func (s *Server) addBriefingSources(ctx context.Context, in *briefingSourcesInput) (*briefingOutput, error) {
+	b, err := s.briefing(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	sources, err := s.briefingSources(in.Body.Sources)
+	if err != nil {
+		return nil, err
+	}
+	if b, err = s.Store.AddToBriefing(ctx, b.ID, sources, time.Now()); err != nil {
+		return nil, err
+	}
+	s.Kick()
+	return &briefingOutput{briefing(&b)}, nil
+}
+
+type briefingSourceRemoval struct {
+	ID     string `path:"id"`
+	FeedID string `path:"feed_id"`
+}
+
+func (s *Server) removeBriefingSource(ctx context.Context, in *briefingSourceRemoval) (*briefingOutput, error) {
+	b, err := s.briefing(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	id, err := freshet.ParseID(in.FeedID)
+	if err == nil {
+		b, err = s.Store.RemoveFromBriefing(ctx, b.ID, id, time.Now())
+	}
+	if errors.Is(err, freshet.ErrNotFound) {
+		err = problem(notFound, fmt.Sprintf("The briefing has no source with the id %q.", short(in.FeedID)))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &briefingOutput{briefing(&b)}, nil
+}
+
+type articlesInput struct {
+	ID        string `path:"id"`
+	Processed bool   `query:"processed" doc:"Those that were acknowledged, instead of those that wait."`
+	Limit     int    `query:"limit" minimum:"1" maximum:"1000" default:"1000"`
+}
+
+type articlesOutput struct {
+	Body struct {
+		Articles []Article `json:"articles" nullable:"false"`
+		More     bool      `json:"more" doc:"There are others."`
+	}
+}
+
+func (s *Server) listArticles(ctx context.Context, in *articlesInput) (*articlesOutput, error) {
+	b, err := s.briefing(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	list, more, err := s.Store.Articles(ctx, store.ArticleQuery{Briefing: b.ID, Processed: in.Processed, Limit: in.Limit})
+	if err != nil {
+		return nil, err
+	}
+	out := &articlesOutput{}
+	out.Body.Articles, out.Body.More = articles(list), more
+	return out, nil
+}
+
+type composeOutput struct {
+	Body struct {
+		Composed int       `json:"composed" doc:"How many articles are new."`
+		Articles []Article `json:"articles" nullable:"false" doc:"All that wait, the newest first."`
+		More     bool      `json:"more" doc:"Posts or articles are left for another time: acknowledge these, then compose again."`
+	}
+}
+
+func (s *Server) composeBriefing(ctx context.Context, in *briefingInput) (*composeOutput, error) {
+	b, err := s.briefing(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	made, err := s.Store.Compose(ctx, b.ID, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	list, more, err := s.Store.Articles(ctx, store.ArticleQuery{Briefing: b.ID})
+	if err != nil {
+		return nil, err
+	}
+	out := &composeOutput{}
+	out.Body.Composed, out.Body.Articles, out.Body.More = made.Articles, articles(list), more || made.More
+	return out, nil
+}
+
+type acknowledgeInput struct {
+	ID   string `path:"id"`
+	Body struct {
+		ArticleIDs []freshet.ID `json:"article_ids" minItems:"1" maxItems:"1000" nullable:"false" doc:"Of articles of this briefing; what is none is left out."`
+	}
+}
+
+type acknowledgeOutput struct {
+	Body struct {
+		Acknowledged int `json:"acknowledged" doc:"How many of them were not before."`
+	}
+}
+
+func (s *Server) acknowledge(ctx context.Context, in *acknowledgeInput) (*acknowledgeOutput, error) {
+	b, err := s.briefing(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	out := &acknowledgeOutput{}
+	out.Body.Acknowledged, err = s.Store.Acknowledge(ctx, b.ID, in.Body.ArticleIDs, time.Now())
+	return out, err
+}
+
+// articleFormat is a way to write articles other than the API's own.
+type articleFormat struct {
+	suffix, name, mediaType string
+}
+
+// articleFormats are Markdown, and the formats of the river's feeds.
+func articleFormats() map[string]articleFormat {
+	formats := map[string]articleFormat{"md": {"md", "Markdown", syndicate.Markdown}}
+	for suffix, name := range map[string]string{"atom": "an Atom feed", "rss": "an RSS feed", "json": "a JSON Feed"} {
+		formats[suffix] = articleFormat{suffix, name, syndicate.Formats[suffix].MediaType}
+	}
+	return formats
+}
+
+func articlesDoc(f articleFormat) func(*huma.Operation, huma.Registry) {
+	kind, _, _ := strings.Cut(f.mediaType, ";")
+	return func(op *huma.Operation, _ huma.Registry) {
+		op.Parameters = []*huma.Param{{Name: "id", In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeString}}}
+		if op.Method == http.MethodGet {
+			op.Parameters = append(op.Parameters,
+				&huma.Param{Name: "processed", In: "query", Schema: &huma.Schema{Type: huma.TypeBoolean}},
+				&huma.Param{Name: "limit", In: "query", Schema: &huma.Schema{Type: huma.TypeInteger}})
+		}
+		schema := &huma.Schema{Type: huma.TypeString}
+		if f.suffix == "json" {
+			schema.Type = huma.TypeObject
+		}
+		op.Responses["200"] = &huma.Response{Description: "The articles.", Content: map[string]*huma.MediaType{kind: {Schema: schema}}}
+	}
+}
+
+// composeAs composes and writes what waits.
+func (s *Server) composeAs(f articleFormat) func(http.ResponseWriter, *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		b, err := s.briefing(r.Context(), r.PathValue("id"))
+		if err != nil {
+			return err
+		}
+		if _, err := s.Store.Compose(r.Context(), b.ID, time.Now()); err != nil {
+			return err
+		}
+		return s.writeArticles(w, r, &b, f, store.ArticleQuery{Briefing: b.ID})
+	}
+}
+
+func (s *Server) articlesAs(f articleFormat) func(http.ResponseWriter, *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		b, err := s.briefing(r.Context(), r.PathValue("id"))
+		if err != nil {
+			return err
+		}
+		q, err := articleQuery(b.ID, r.URL.Query())
+		if err != nil {
+			return err
+		}
+		return s.writeArticles(w, r, &b, f, q)
+	}
+}
+
+// articleQuery reads the parameters of an address as listArticles does.
+func articleQuery(id freshet.ID, values url.Values) (q store.ArticleQuery, err error) {
+	q.Briefing = id
+	if v := values.Get("processed"); v != "" {
+		if q.Processed, err = strconv.ParseBool(v); err != nil {
+			return q, invalidField("query.processed", "must be true or false", v)
+		}
+	}
+	if v := values.Get("limit"); v != "" {
+		if q.Limit, err = strconv.Atoi(v); err != nil || q.Limit < 1 || q.Limit > 1000 {
+			return q, invalidField("query.limit", "must be a number from 1 to 1000", v)
+		}
+	}
+	return q, nil
+}
+
+func (s *Server) writeArticles(w http.ResponseWriter, r *http.Request, b *freshet.Briefing, f articleFormat, q store.ArticleQuery) error {
+	list, _, err := s.Store.Articles(r.Context(), q)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", f.mediaType)
+	if f.suffix == "md" {
+		_ = syndicate.WriteArticles(w, b.Name, pointers(list)) // the asker is gone if this fails
+		return nil
+	}
+	channel := syndicate.Channel{Title: b.Name, Updated: b.CreatedAt, Self: s.ownAddress(r) + "/api/briefings/" + b.ID.String() + "/articles." + f.suffix}
+	for i := range list {
+		if list[i].CreatedAt.After(channel.Updated) {
+			channel.Updated = list[i].CreatedAt
+		}
+	}
+	_ = syndicate.Formats[f.suffix].Write(w, channel, syndicate.Items(pointers(list))) // the asker is gone if this fails
+	return nil
+}
+
+func pointers[T any](list []T) func(func(*T) bool) {
+	return func(yield func(*T) bool) {
+		for i := range list {
+			if !yield(&list[i]) {
+				return
+			}
+		}
+	}
+}
+
+// briefing finds a briefing by the id of a path.
+func (s *Server) briefing(ctx context.Context, id string) (freshet.Briefing, error) {
+	parsed, err := freshet.ParseID(id)
+	if err != nil {
+		return freshet.Briefing{}, problem(notFound, fmt.Sprintf("There is no briefing with the id %q.", short(id)))
+	}
+	b, err := s.Store.Briefing(ctx, parsed)
+	if errors.Is(err, freshet.ErrNotFound) {
+		err = problem(notFound, fmt.Sprintf("There is no briefing with the id %s.", parsed))
+	}
+	return b, err
+}
+
+func briefing(b *freshet.Briefing) Briefing {
+	out := Briefing{ID: b.ID, Name: b.Name, Owner: b.Owner, MaxArticleAgeDays: b.MaxAge.Hours() / 24,
+		Sources: make([]BriefingSource, len(b.Sources)), CreatedAt: utc(b.CreatedAt), UpdatedAt: utc(b.UpdatedAt)}
+	if b.Interval > 0 {
+		every := b.Interval.Minutes()
+		out.IntervalMinutes = &every
+	}
+	for i, has := range b.Sources {
+		src := &has.Source
+		out.Sources[i] = BriefingSource{FeedID: src.ID, URL: shownURL(src.URL), Title: src.Name(), Type: src.Type, InRiver: src.InRiver,
+			Status: src.Health(), Aggregate: has.Aggregate, Aggregates: has.Aggregates(), AddedAt: utc(has.AddedAt)}
+	}
+	return out
+}
+
+func articles(list []freshet.Article) []Article {
+	out := make([]Article, len(list))
+	for i := range list {
+		a := &list[i]
+		out[i] = Article{ID: a.ID, FeedID: a.Source, FeedTitle: text(&a.SourceName), Title: a.Title, URL: link(&a.URL), Author: text(&a.Author),
+			Text: a.Text, PublishedAt: utc(a.PublishedAt), CreatedAt: utc(a.CreatedAt), IsProcessed: a.Processed(), ProcessedAt: when(a.ProcessedAt)}
+	}
+	return out
+}
+
+// minutes and ageOf keep what no duration holds out of range, for Briefing.Check to refuse.
+func minutes(n float64) time.Duration { return bounded(n, time.Minute) }
+
+func ageOf(days float64) time.Duration { return bounded(days, 24*time.Hour) }
+
+func bounded(n float64, unit time.Duration) time.Duration {
+	const most = 100 * 365.25 * 24 * time.Hour
+	if n*float64(unit) > float64(most) {
+		return most + unit
+	}
+	return time.Duration(n * float64(unit))
+}
