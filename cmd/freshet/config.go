@@ -31,8 +31,12 @@ type config struct {
 	Timeout     time.Duration
 	Tick        time.Duration
 	Concurrency int
-	LogFormat   string
-	LogLevel    string
+	MasterKey   string
+	XAPI        string
+	// XMonthlyReads is what may be read of X in a month with an owner's token, 0 for no cap.
+	XMonthlyReads int
+	LogFormat     string
+	LogLevel      string
 	freshet.Settings
 
 	values map[string]value // by setting
@@ -92,6 +96,12 @@ var settings = []setting{
 		set: into(func(c *config) *time.Duration { return &c.Retention }, within(time.Hour, 36500*day))},
 	{name: "fetch_allow", help: "networks that are not public but may be fetched from, as CIDR, comma separated",
 		set: into(func(c *config) *[]netip.Prefix { return &c.FetchAllow }, networks)},
+	{name: "master_key", help: "32 bytes in base64 that seal the tokens of other services; without it a key file is made in the data folder", secret: true,
+		set: into(func(c *config) *string { return &c.MasterKey }, anyText)},
+	{name: "x_api", standard: "https://api.x.com", help: "base address of the X API",
+		set: into(func(c *config) *string { return &c.XAPI }, webAddress)},
+	{name: "x_monthly_reads", standard: "0", help: "posts and accounts that may be read of X in a month with one token, since each is paid for; 0 for no cap",
+		set: into(func(c *config) *int { return &c.XMonthlyReads }, between(0, 100_000_000))},
 	{name: "log_format", standard: "text", help: "text or json",
 		set: into(func(c *config) *string { return &c.LogFormat }, oneOf("text", "json"))},
 	{name: "log_level", standard: "info", help: "debug, info, warn or error",

@@ -77,6 +77,7 @@ func TestPrecedence(t *testing.T) {
 		"behind_proxy": "true", "interval": "1h", "min_interval": "3s", "tick": "4s", "timeout": "5s", "concurrency": "6",
 		"retry": "exponential", "max_backoff_hours": "7", "disable_after": "8", "delay.hosts": "a.org=9", "delay.types": "rss=1",
 		"retention": "48h", "fetch_allow": "10.0.0.0/8", "log_format": "json", "log_level": "warn",
+		"master_key": "k", "x_api": "https://x.example", "x_monthly_reads": "10",
 	}
 	if got, want := slices.Sorted(maps.Keys(samples)), settingsByName(); !slices.Equal(got, want) {
 		t.Fatalf("samples for %q, settings are %q", got, want)

@@ -26,6 +26,14 @@ func database(s string) (string, error) {
 	return s, nil
 }
 
+func webAddress(s string) (string, error) {
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" {
+		return "", errors.New("an address that begins with http:// or https://, without a query")
+	}
+	return s, nil
+}
+
 func hostPort(s string) (string, error) {
 	_, port, err := net.SplitHostPort(s)
 	if err == nil {

@@ -42,7 +42,11 @@ func ingestCmd() *cobra.Command {
 					}
 					ids = append(ids, found.Source.ID)
 				}
-				run := ingest{store: st, poll: c.scheduler(st, c.fetcher(), c.logger(cmd.ErrOrStderr()), nil).RunRefresh}
+				v, err := c.openVault(ctx, st)
+				if err != nil {
+					return err
+				}
+				run := ingest{store: st, poll: c.scheduler(st, v, c.fetcher(), c.logger(cmd.ErrOrStderr()), nil).RunRefresh}
 				result, err := run.run(ctx, end, ids, force)
 				if err != nil {
 					return err

@@ -16,7 +16,7 @@ import (
 )
 
 // types are the kinds of source that can be read.
-var types = []freshet.Type{freshet.RSS, freshet.Website, freshet.HTTP}
+var types = []freshet.Type{freshet.RSS, freshet.Website, freshet.HTTP, freshet.Twitter}
 
 // logger writes what happens to w in the configured format.
 func (c *config) logger(w io.Writer) *slog.Logger {

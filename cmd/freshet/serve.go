@@ -18,9 +18,9 @@ import (
 	"freshet/internal/fetch"
 	"freshet/internal/metrics"
 	"freshet/internal/poll"
-	"freshet/internal/reader"
 	"freshet/internal/river"
 	"freshet/internal/store"
+	"freshet/internal/vault"
 	"freshet/internal/web"
 )
 
@@ -67,7 +67,11 @@ func (c *config) serve(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	s, err := c.newServing(st, log)
+	v, err := c.openVault(cmd.Context(), st)
+	if err != nil {
+		return errors.Join(err, st.Close())
+	}
+	s, err := c.newServing(st, v, log)
 	if err != nil {
 		return errors.Join(err, st.Close())
 	}
@@ -91,15 +95,18 @@ type serving struct {
 	log       *slog.Logger
 }
 
-func (c *config) newServing(st *store.Store, log *slog.Logger) (*serving, error) {
+func (c *config) newServing(st *store.Store, v *vault.Vault, log *slog.Logger) (*serving, error) {
 	s := &serving{store: st, bell: river.NewBell(), texts: make(chan struct{}, 1), log: log}
 	s.metrics = metrics.New(thisBuild().Version, s.state)
 	client := c.fetcher()
-	s.scheduler = c.scheduler(st, client, log, s.finished)
+	s.scheduler = c.scheduler(st, v, client, log, s.finished)
 	var err error
 	s.web, err = web.New(web.Config{
 		Store: st, Bell: s.bell, Kick: s.scheduler.Kick,
 		Find: func(ctx context.Context, pasted string) ([]discover.Candidate, error) {
+			if found, err := findAccount(ctx, v, pasted); found != nil || err != nil {
+				return found, err
+			}
 			return find(ctx, client, pasted)
 		},
 		Look: func(ctx context.Context, address string) discover.Sight {
@@ -116,8 +123,8 @@ func (c *config) newServing(st *store.Store, log *slog.Logger) (*serving, error)
 }
 
 // scheduler wires polling: client, reader, scheduler.
-func (c *config) scheduler(st *store.Store, client *fetch.Client, log *slog.Logger, finished func(store.Finished, *freshet.Outcome)) *poll.Scheduler {
-	return poll.New(st, reader.New(client, log), poll.Options{
+func (c *config) scheduler(st *store.Store, v *vault.Vault, client *fetch.Client, log *slog.Logger, finished func(store.Finished, *freshet.Outcome)) *poll.Scheduler {
+	return poll.New(st, c.reader(st, v, client, log), poll.Options{
 		Tick: c.Tick, Concurrency: c.Concurrency, FetchTimeout: c.Timeout, Settings: c.Settings, Logger: log, Finished: finished,
 	})
 }

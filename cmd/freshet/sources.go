@@ -136,6 +136,14 @@ func sourcesAddCmd() *cobra.Command {
 				Config: flags.config(freshet.Config{}, cmd.Flags().Changed), AtOnce: true,
 			}
 			return withStore(cmd, func(ctx context.Context, c *config, st *store.Store) error {
+				if source.Type == freshet.RSS && freshet.NamesAccount(source.URL) {
+					source.Type = freshet.Twitter
+				}
+				if source.Type == freshet.Twitter {
+					if err := c.warnOfToken(ctx, st, cmd.ErrOrStderr()); err != nil {
+						return err
+					}
+				}
 				if source.Type == freshet.RSS && !asIs {
 					found, err := choose(ctx, cmd.ErrOrStderr(), c.fetcher(), args[0])
 					if err != nil {
@@ -157,7 +165,7 @@ func sourcesAddCmd() *cobra.Command {
 		},
 	}
 	flags.add(cmd)
-	cmd.Flags().StringVar(&kind, "type", string(freshet.RSS), "what it is: rss for any feed, website for a page's text, http for whether anything changed")
+	cmd.Flags().StringVar(&kind, "type", string(freshet.RSS), "what it is: rss for any feed, website for a page's text, http for whether anything changed, twitter for an X account (@name)")
 	cmd.Flags().BoolVar(&asIs, "no-discover", false, "add the address as it is, without looking for a feed there")
 	jsonFlag(cmd, &asJSON)
 	return cmd
