@@ -40,7 +40,7 @@ func secretsOf(u *url.URL) (list []string) {
 		list = append(list, values...)
 	}
 	list = append(list, strings.Split(strings.Trim(u.Path, "/"), "/")...)
-	if !strings.Contains(u.Host, ".") {
+	if !strings.Contains(u.Host, ".") && u.Host != u.Scheme { // then it is no name of a server: discord://token@id
 		list = append(list, u.Host)
 	}
 	return list

@@ -25,7 +25,7 @@ type kafka struct {
 	topic  string
 }
 
-func dialKafka(_ context.Context, u *url.URL, guard fetch.Guard) (broker, error) {
+func dialKafka(ctx context.Context, u *url.URL, guard fetch.Guard) (broker, error) {
 	topic := strings.Trim(u.Path, "/")
 	if topic == "" {
 		return nil, errors.New("the address must end with a topic, as in kafka://host/news")
@@ -44,6 +44,11 @@ func dialKafka(_ context.Context, u *url.URL, guard fetch.Guard) (broker, error)
 	}
 	client, err := kgo.NewClient(options...)
 	if err != nil {
+		return nil, err
+	}
+	// A client that cannot connect tries until its time is over and does not say why.
+	if err := client.Ping(ctx); err != nil {
+		client.Close()
 		return nil, err
 	}
 	return &kafka{client, topic}, nil

@@ -42,7 +42,8 @@ const idleBroker = time.Minute
 // queue publishes deliveries to message brokers (W7). A connection is kept for each address while it is used,
 // and given up after an error, so that the next attempt makes a new one.
 type queue struct {
-	guard fetch.Guard
+	guard   fetch.Guard
+	brokers map[string]dial // by scheme
 
 	mu    sync.Mutex // guards the rest, and links but for what their ready publishes
 	links map[string]*link
@@ -58,11 +59,13 @@ type link struct {
 	idle   *time.Timer
 }
 
-func newQueue(guard fetch.Guard) *queue { return &queue{guard: guard, links: map[string]*link{}} }
+func newQueue(guard fetch.Guard) *queue {
+	return &queue{guard: guard, brokers: brokers, links: map[string]*link{}}
+}
 
 func (q *queue) Do(ctx context.Context, d freshet.Delivery) freshet.Attempt {
 	u, err := url.Parse(d.Do.URL)
-	if err != nil || brokers[u.Scheme] == nil {
+	if err != nil || q.brokers[u.Scheme] == nil {
 		return final("The address of the queue cannot be used: it must begin with nats://, tls://, sqs://, amqp://, amqps:// or kafka://.")
 	}
 	body, contentType := bodyOf(d)
@@ -131,7 +134,7 @@ func (q *queue) take(ctx context.Context, address string, u *url.URL) *link {
 			defer close(l.ready)
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), Timeout) // others may wait for it, too
 			defer cancel()
-			l.broker, l.err = brokers[u.Scheme](ctx, u, q.guard)
+			l.broker, l.err = q.brokers[u.Scheme](ctx, u, q.guard)
 		}()
 	}
 	if l.idle != nil {

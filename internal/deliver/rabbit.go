@@ -14,26 +14,27 @@ import (
 	"freshet/internal/fetch"
 )
 
-// rabbit publishes to RabbitMQ: amqp://[user:password@]host[:port][/vhost]?exchange=E&key=K, or ?queue=Q for the
+// rabbit publishes to RabbitMQ: amqp://[user:password@]host[:port][/vhost]?exchange=E&route=K, or ?queue=Q for the
 // queue itself. A message counts as delivered when the broker has confirmed it and had a queue for it.
 // RabbitMQ drops no duplicates; the message's id is its message_id.
 type rabbit struct {
-	socket        net.Conn
-	conn          *amqp091.Connection
-	channel       *amqp091.Channel
-	exchange, key string
-	returned      chan amqp091.Return
-	turn          chan struct{} // one message is under way at a time, so that a return is known to be its own
+	socket          net.Conn
+	conn            *amqp091.Connection
+	channel         *amqp091.Channel
+	exchange, route string
+	returned        chan amqp091.Return
+	closed          chan *amqp091.Error // why the channel was closed
+	turn            chan struct{}       // one message is under way at a time, so that a return is known to be its own
 }
 
 func dialRabbit(ctx context.Context, u *url.URL, guard fetch.Guard) (broker, error) {
 	query := u.Query()
 	b := &rabbit{
-		exchange: query.Get("exchange"), key: cmp.Or(query.Get("key"), query.Get("queue")),
-		returned: make(chan amqp091.Return, 1), turn: make(chan struct{}, 1),
+		exchange: query.Get("exchange"), route: cmp.Or(query.Get("route"), query.Get("queue")),
+		returned: make(chan amqp091.Return, 1), closed: make(chan *amqp091.Error, 1), turn: make(chan struct{}, 1),
 	}
-	if b.exchange == "" && b.key == "" {
-		return nil, errors.New("the address must say ?queue= or ?exchange= and &key=")
+	if b.exchange == "" && b.route == "" {
+		return nil, errors.New("the address must say ?queue= or ?exchange= and &route=")
 	}
 	server := url.URL{Scheme: u.Scheme, User: u.User, Host: u.Host, Path: u.Path, RawPath: u.RawPath}
 	dialer := guardedDialer{ctx, guard.Dialer(Timeout)}
@@ -56,6 +57,7 @@ func dialRabbit(ctx context.Context, u *url.URL, guard fetch.Guard) (broker, err
 		return nil, err
 	}
 	b.channel.NotifyReturn(b.returned)
+	b.channel.NotifyClose(b.closed)
 	return b, nil
 }
 
@@ -74,7 +76,7 @@ func (b *rabbit) publish(ctx context.Context, m message) error {
 	for _, f := range m.fields {
 		headers[f.name] = f.text
 	}
-	confirmed, err := b.channel.PublishWithDeferredConfirmWithContext(ctx, b.exchange, b.key, true, false, amqp091.Publishing{
+	confirmed, err := b.channel.PublishWithDeferredConfirmWithContext(ctx, b.exchange, b.route, true, false, amqp091.Publishing{
 		MessageId: m.id, ContentType: m.contentType, DeliveryMode: amqp091.Persistent, Timestamp: time.Now(), AppId: "freshet",
 		Headers: headers, Body: m.body,
 	})
@@ -86,9 +88,21 @@ func (b *rabbit) publish(ctx context.Context, m message) error {
 	case err != nil:
 		return err
 	case !taken:
-		return errors.New("it refused the message")
+		return b.refused()
 	}
 	return b.unrouted(m)
+}
+
+// refused says why a message was not taken.
+func (b *rabbit) refused() error {
+	select {
+	case why := <-b.closed:
+		if why != nil {
+			return errors.New(why.Reason)
+		}
+	default:
+	}
+	return errors.New("it refused the message")
 }
 
 // unrouted is an error when the message came back because no queue wanted it. That is said before the
@@ -97,7 +111,7 @@ func (b *rabbit) unrouted(m message) error {
 	select {
 	case r, ok := <-b.returned:
 		if !ok || r.MessageId == m.id {
-			return fmt.Errorf("no queue takes messages of exchange %q with key %q", b.exchange, b.key)
+			return fmt.Errorf("no queue takes messages of exchange %q with routing key %q", b.exchange, b.route)
 		}
 	default:
 	}
