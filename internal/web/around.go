@@ -23,15 +23,23 @@ const (
 	maxOPML = 8 << 20
 )
 
-// policy lets a page run our scripts and styles and load pictures, and nothing else (P2).
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' https: data:; " +
+// policy lets a page run our scripts and styles and load what is ours, and nothing else (P2).
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:%s; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'; manifest-src 'self'"
+
+var (
+	quietPolicy   = fmt.Sprintf(policy, "")
+	picturePolicy = fmt.Sprintf(policy, " https:") // for readers who asked for pictures
+)
 
 // secured sets the headers that every answer has; a handler may choose another Cache-Control.
 func secured(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
-		h.Set("Content-Security-Policy", policy)
+		h.Set("Content-Security-Policy", quietPolicy)
+		if wantsPictures(r) {
+			h.Set("Content-Security-Policy", picturePolicy)
+		}
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")

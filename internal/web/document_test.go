@@ -177,9 +177,9 @@ func TestDocumentCheckerFinds(t *testing.T) {
 // document is answered.
 func TestDocument(t *testing.T) {
 	s := newSite(t, nil)
-	want := []string{"DELETE /api/feeds/{id}", "GET /api/events", "GET /api/feeds", "GET /api/feeds/{id}", "GET /api/items", "GET /api/items/{id}",
-		"GET /api/opml", "GET /api/refresh/{id}", "GET /api/status", "PATCH /api/feeds/{id}", "POST /api/discover", "POST /api/feeds",
-		"POST /api/feeds/{id}/refresh", "POST /api/feeds/{id}/restore", "POST /api/ingest", "POST /api/opml", "POST /api/refresh"}
+	want := []string{"DELETE /api/feeds/{id}", "DELETE /api/rivers/{name}", "GET /api/events", "GET /api/feeds", "GET /api/feeds/{id}", "GET /api/items", "GET /api/items/{id}",
+		"GET /api/opml", "GET /api/refresh/{id}", "GET /api/rivers", "GET /api/status", "PATCH /api/feeds/{id}", "POST /api/discover", "POST /api/feeds",
+		"POST /api/feeds/{id}/refresh", "POST /api/feeds/{id}/restore", "POST /api/ingest", "POST /api/opml", "POST /api/place", "POST /api/refresh", "POST /api/rivers"}
 	var got []string
 	for path, operations := range s.doc.object("paths") {
 		for method := range operations.(map[string]any) {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"freshet"
-	"freshet/internal/store"
 )
 
 // Item is one entry of the river as the API shows it.
@@ -55,6 +54,9 @@ type itemsInput struct {
 	FeedIDs   []string `query:"feed_ids,explode" doc:"Only these feeds; comma separated or repeated."`
 	StartDate string   `query:"start_date" example:"2026-02-16" doc:"Published then or later: a date or an RFC 3339 time."`
 	EndDate   string   `query:"end_date" example:"2026-02-16" doc:"Published then or earlier; a date means its whole day, in UTC."`
+	Folders   []string `query:"folders,explode" doc:"The feeds of these folders, too; repeated."`
+	Types     []string `query:"types,explode" doc:"Of those only feeds of these types; repeated." enum:"rss,website,http,twitter"`
+	Days      int      `query:"days" minimum:"0" maximum:"3660" doc:"Published today (1), or within so many days, in UTC. A start or an end counts before it."`
 	Q         string   `query:"q" maxLength:"500" doc:"Words that title or text contain."`
 	Limit     int      `query:"limit" minimum:"1" maximum:"1000" default:"200"`
 	Cursor    string   `query:"cursor" doc:"The next_cursor of the page before."`
@@ -68,7 +70,7 @@ type itemsOutput struct {
 }
 
 func (s *Server) listItems(ctx context.Context, in *itemsInput) (*itemsOutput, error) {
-	q, err := riverQuery(in)
+	q, err := riverQuery(in, time.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -112,31 +114,6 @@ func (s *Server) getItem(ctx context.Context, in *itemInput) (*itemOutput, error
 		d.Posts[i] = Post{p.SourceID, p.Title, text(&p.GUID), link(&p.URL), p.FirstSeen.UTC()}
 	}
 	return &itemOutput{d}, nil
-}
-
-// riverQuery reads the filter of the river (D5, D6); pages use it with the values of their address.
-func riverQuery(in *itemsInput) (q store.RiverQuery, err error) {
-	q.Text, q.Limit = strings.TrimSpace(in.Q), in.Limit
-	if q.Sources, err = feedIDs(in.FeedIDs); err != nil {
-		return q, err
-	}
-	if q.From, err = date("query.start_date", in.StartDate, false); err != nil {
-		return q, err
-	}
-	if q.To, err = date("query.end_date", in.EndDate, true); err != nil {
-		return q, err
-	}
-	if !q.From.IsZero() && !q.To.IsZero() && q.To.Before(q.From) {
-		return q, invalidField("query.end_date", "the end of the range is before its start", in.EndDate)
-	}
-	if in.Cursor != "" {
-		if q.After, err = freshet.ParsePlace(in.Cursor); err != nil {
-			p := problemOf(err)
-			p.Errors = []FieldProblem{{"query.cursor", "send the next_cursor of the page before as it was", short(in.Cursor)}}
-			return q, p
-		}
-	}
-	return q, nil
 }
 
 // maxFeedIDs bounds a filter.

@@ -51,6 +51,7 @@ var notices = map[string]string{
 	"paused":    "Paused. It is not polled until you resume it.",
 	"resumed":   "Resumed. It is polled now.",
 	"saved":     "Saved.",
+	"forgotten": "The name is forgotten. This is what it stood for.",
 	"refresh":   "A refresh is under way.",
 	"putoff":    "Its server asked for a pause, so it is left alone until then.",
 	"nothing":   "There is nothing to refresh yet.",
@@ -110,17 +111,19 @@ func parsePages() map[string]*template.Template {
 }
 
 var pageFuncs = template.FuncMap{
-	"ago":      ago,
-	"until":    until,
-	"iso":      func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-	"stamp":    func(t time.Time) string { return t.UTC().Format("Monday 2 January 2006, 15:04 UTC") },
-	"asset":    assetURL,
-	"modules":  modules,
-	"plural":   plural,
-	"span":     freshet.Span,
-	"webLink":  freshet.WebLink,
-	"dict":     dict,
-	"progress": progress,
+	"ago":       ago,
+	"until":     until,
+	"iso":       func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+	"stamp":     func(t time.Time) string { return t.UTC().Format("Monday 2 January 2006, 15:04 UTC") },
+	"asset":     assetURL,
+	"modules":   modules,
+	"plural":    plural,
+	"span":      freshet.Span,
+	"webLink":   freshet.WebLink,
+	"dict":      dict,
+	"riverPath": riverPath,
+	"pictureOf": pictureOf,
+	"progress":  progress,
 }
 
 // dict makes the argument of a shared part out of names and values.
@@ -134,8 +137,13 @@ func dict(pairs ...any) map[string]any {
 
 // render writes a page; nothing is sent before all of it is made.
 func render(w http.ResponseWriter, status int, name string, page any) error {
+	return renderPart(w, status, name, "layout", page)
+}
+
+// renderPart is render for one part of a page.
+func renderPart(w http.ResponseWriter, status int, name, part string, page any) error {
 	var b bytes.Buffer
-	if err := pageTemplates[name].ExecuteTemplate(&b, "layout", page); err != nil {
+	if err := pageTemplates[name].ExecuteTemplate(&b, part, page); err != nil {
 		return fmt.Errorf("make page %s: %w", name, err)
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")

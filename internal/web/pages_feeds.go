@@ -20,17 +20,9 @@ type feedLink struct{ Name, Type, URL string }
 // feedLinks are the addresses at which a view is a feed, and that of the list of its sources: the view's own
 // with /river.SUFFIX for its path.
 func feedLinks(q url.Values) (feeds []feedLink, list string) {
-	kept := url.Values{}
-	for _, name := range []string{"feed_ids", "start_date", "end_date", "q"} {
-		for _, v := range q[name] {
-			if v != "" {
-				kept.Add(name, v)
-			}
-		}
-	}
 	query := ""
-	if len(kept) > 0 {
-		query = "?" + kept.Encode()
+	if encoded := filterOf(q).Values().Encode(); encoded != "" {
+		query = "?" + encoded
 	}
 	for _, f := range []struct{ name, suffix string }{{"Atom", "atom"}, {"RSS", "rss"}, {"JSON Feed", "json"}} {
 		kind, _, _ := strings.Cut(syndicate.Formats[f.suffix].MediaType, ";")
@@ -91,8 +83,7 @@ func (s *Server) writeFeed(w http.ResponseWriter, r *http.Request, format syndic
 
 // viewOf reads the filter of an address.
 func viewOf(r *http.Request) (store.RiverQuery, error) {
-	q := r.URL.Query()
-	return riverQuery(&itemsInput{FeedIDs: q["feed_ids"], StartDate: q.Get("start_date"), EndDate: q.Get("end_date"), Q: q.Get("q"), Limit: riverLimit})
+	return riverQuery(filterOf(r.URL.Query()).input(), time.Now())
 }
 
 // ownAddress is the start of our addresses as the asker knows them.
@@ -110,7 +101,14 @@ func (s *Server) listOf(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	watched, err := s.Store.Sources(r.Context(), store.SourceFilter{IDs: query.Sources})
+	ids, narrowed, err := s.Store.Chosen(r.Context(), query)
+	if err != nil {
+		return err
+	}
+	if narrowed && ids == nil {
+		ids = []freshet.ID{}
+	}
+	watched, err := s.Store.Sources(r.Context(), store.SourceFilter{IDs: ids})
 	if err != nil {
 		return err
 	}

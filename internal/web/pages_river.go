@@ -16,187 +16,245 @@ import (
 // riverPage is the river: items under day headings, with the filter that the address names (U1, U3).
 type riverPage struct {
 	layout
-	Filter  riverFilter
-	Days    []day
-	Count   int
-	Older   bool   // begins at a cursor: what is new does not belong here
-	NextURL string // the next page; "" at the end
-	Sources int    // how many sources there are at all
-	Choices []choice
-	Wrong   map[string]string // field of the filter -> what is wrong with it
-	Feeds   []feedLink        // the same view as a feed
-	OPML    string            // the sources of the view as a list
+	Name     string // of a named river; "" for the river of the address
+	NewName  string // for the filter, when it was refused
+	Rivers   []store.SavedRiver
+	Filter   filter
+	Chips    []chip
+	Offer    offer
+	Wrong    map[string]string // field of the filter -> what is wrong with it
+	Days     []day
+	Count    int
+	Older    bool       // begins at a cursor: what is new does not belong here
+	NextURL  string     // the next page; "" at the end
+	Feeds    []feedLink // the same view as a feed
+	OPML     string     // the sources of the view as a list
+	Pictures bool       // the reader wants pictures, which come from the sites themselves
 }
 
-// riverFilter is the filter as the form shows it.
-type riverFilter struct {
-	Text, From, To string
-	Feeds          []freshet.ID
-	Names          []string // of the feeds
+// offer is what the filter's form offers.
+type offer struct {
+	Count   int // of all sources
+	Folders []choice
+	Types   []choice
+	Sources []choice
+	Search  string // a part of the names of the sources
 }
 
-// Active says that the river is filtered.
-func (f riverFilter) Active() bool {
-	return f.Text != "" || f.From != "" || f.To != "" || len(f.Feeds) > 0
-}
+// All says that every source is listed.
+func (o offer) All() bool { return o.Count <= mostOffer }
 
-// day is the items of one day.
-type day struct {
-	Date  time.Time
-	Items []freshet.Item
-}
-
-// choice is a source that the filter offers.
+// choice is a value that the form offers.
 type choice struct {
-	ID     freshet.ID
+	Value  string
 	Name   string
 	Chosen bool
 }
 
 const (
 	riverLimit = 200 // U1
-	mostOffer  = 60  // sources that the filter lists; the sources page has them all
+	mostOffer  = 60  // sources that the filter lists; of more, those that are looked for
 )
 
 func (s *Server) showRiver(w http.ResponseWriter, r *http.Request) error {
-	l, err := s.newLayout(r, "river", "River")
+	return s.writeRiver(w, r, view{query: r.URL.Query()})
+}
+
+// showNamed shows the river that has a name.
+func (s *Server) showNamed(w http.ResponseWriter, r *http.Request) error {
+	saved, err := s.Store.SavedRiver(r.Context(), r.PathValue("name"))
 	if err != nil {
 		return err
 	}
-	page := riverPage{layout: l, Wrong: map[string]string{}}
-	query := page.readFilter(r.URL.Query())
-	page.Feeds, page.OPML = feedLinks(r.URL.Query())
-	if err := page.offer(r.Context(), s.Store); err != nil {
+	q, err := url.ParseQuery(saved.Query)
+	if err != nil {
+		return err
+	}
+	q.Set("cursor", r.URL.Query().Get("cursor"))
+	return s.writeRiver(w, r, view{name: saved.Name, query: q})
+}
+
+// view is which river is shown.
+type view struct {
+	name             string // of a named one
+	query            url.Values
+	given, wrongName string // a name that was refused, and why
+}
+
+func (s *Server) writeRiver(w http.ResponseWriter, r *http.Request, v view) error {
+	page := riverPage{Name: v.name, NewName: v.given, Filter: filterOf(v.query), Wrong: map[string]string{}, Pictures: wantsPictures(r)}
+	var err error
+	if page.layout, err = s.newLayout(r, "river", riverTitle(v.name)); err != nil {
+		return err
+	}
+	if page.Rivers, err = s.Store.Rivers(r.Context()); err != nil {
+		return err
+	}
+	query, wrong := riverQuery(page.Filter.input(), page.Now)
+	if page.Offer, err = s.offer(r.Context(), page.Filter, query.Sources, v.query.Get("source")); err != nil {
+		return err
+	}
+	page.Chips = page.Filter.chips(page.Offer.names())
+	page.Feeds, page.OPML = feedLinks(v.query)
+	if wrong != nil {
+		if page.Wrong = wrongFields(wrong); page.Wrong == nil {
+			return wrong
+		}
+		return render(w, http.StatusUnprocessableEntity, "river", page)
+	}
+	if err := s.fill(r.Context(), &page, query); err != nil {
 		return err
 	}
 	status := http.StatusOK
-	if len(page.Wrong) > 0 {
-		status = http.StatusUnprocessableEntity
-		return render(w, status, "river", page)
-	}
-	result, err := s.Store.River(r.Context(), query)
-	if err != nil {
-		return err
-	}
-	page.Count, page.Older = len(result.Items), query.After != freshet.Place{}
-	page.Days = byDay(result.Items)
-	if result.More {
-		q := r.URL.Query()
-		q.Del("notice")
-		q.Set("cursor", result.Next.String())
-		page.NextURL = "/?" + q.Encode()
+	if v.wrongName != "" {
+		page.Wrong["name"], status = v.wrongName, http.StatusUnprocessableEntity
 	}
 	return render(w, status, "river", page)
 }
 
-// readFilter reads the filter out of the address; the names are those of GET /api/items.
-func (p *riverPage) readFilter(q url.Values) store.RiverQuery {
-	query := store.RiverQuery{Limit: riverLimit}
-	f := &p.Filter
-	f.Text, f.From, f.To = strings.TrimSpace(q.Get("q")), q.Get("start_date"), q.Get("end_date")
-	query.Text = f.Text
-	for _, list := range q["feed_ids"] {
-		for id := range strings.SplitSeq(list, ",") {
-			if parsed, err := freshet.ParseID(id); err == nil && !slices.Contains(f.Feeds, parsed) {
-				f.Feeds = append(f.Feeds, parsed)
-			}
-		}
+func riverTitle(name string) string {
+	if name == "" {
+		return "River"
 	}
-	query.Sources = f.Feeds
-	var err error
-	if query.From, err = parseDay(f.From, false); err != nil {
-		p.Wrong["start_date"] = err.Error()
-	}
-	if query.To, err = parseDay(f.To, true); err != nil {
-		p.Wrong["end_date"] = err.Error()
-	}
-	if len(p.Wrong) == 0 && !query.From.IsZero() && !query.To.IsZero() && query.To.Before(query.From) {
-		p.Wrong["end_date"] = "The end is before the start."
-	}
-	if c := q.Get("cursor"); c != "" {
-		if query.After, err = freshet.ParsePlace(c); err != nil {
-			p.Wrong["cursor"] = "This link to older items is broken. Begin again at the newest."
-		}
-	}
-	return query
+	return name
 }
 
-// offer fills the sources that the filter lists: all while they are few, the chosen ones always.
-func (p *riverPage) offer(ctx context.Context, st *store.Store) (err error) {
-	if p.Sources, err = st.CountSources(ctx); err != nil {
+// fill reads the page's items, and where the reader is among them.
+func (s *Server) fill(ctx context.Context, page *riverPage, query store.RiverQuery) error {
+	result, err := s.Store.River(ctx, query)
+	if err != nil {
 		return err
 	}
-	var filter store.SourceFilter
-	if p.Sources > mostOffer {
-		if len(p.Filter.Feeds) == 0 {
-			return nil
-		}
-		filter.IDs = p.Filter.Feeds
-	}
-	sources, err := st.Sources(ctx, filter)
-	for _, w := range sources {
-		chosen := slices.Contains(p.Filter.Feeds, w.Source.ID)
-		if chosen {
-			p.Filter.Names = append(p.Filter.Names, w.Source.Name())
-		}
-		p.Choices = append(p.Choices, choice{ID: w.Source.ID, Name: w.Source.Name(), Chosen: chosen})
-	}
-	return err
-}
-
-var errDate = errors.New("Write a date as 2026-12-31.")
-
-// parseDay reads a date of the form, or a time in RFC 3339; the end of a range means its whole day.
-func parseDay(s string, end bool) (time.Time, error) {
-	if s == "" {
-		return time.Time{}, nil
-	}
-	if t, err := time.Parse(time.RFC3339, s); err == nil {
-		return t, nil
-	}
-	t, err := time.Parse(time.DateOnly, s)
+	visit, err := s.visit(ctx, page, query, result.Items)
 	if err != nil {
-		return t, errDate
+		return err
 	}
-	if end {
-		t = t.AddDate(0, 0, 1).Add(-time.Millisecond)
-	}
-	return t, nil
-}
-
-// byDay puts items, newest first, under their days.
-func byDay(items []freshet.Item) []day {
-	var days []day
-	for _, item := range items {
-		date := item.PublishedAt.UTC().Truncate(24 * time.Hour)
-		if len(days) == 0 || !days[len(days)-1].Date.Equal(date) {
-			days = append(days, day{Date: date})
+	page.Count, page.Older = len(result.Items), query.After != freshet.Place{}
+	fold := query.Text == "" && hasMany(result.Items)
+	page.Days = days(result.Items, hereIndex(result.Items, query.After, visit.Line), fold)
+	if result.More {
+		q := page.Filter.Values()
+		path := "/"
+		if page.Name != "" {
+			q, path = url.Values{}, riverPath(page.Name)
 		}
-		last := &days[len(days)-1]
-		last.Items = append(last.Items, item)
+		q.Set("cursor", result.Next.String())
+		page.NextURL = address(path, q)
 	}
-	return days
+	return nil
 }
 
-// Name is the day as people call it.
-func (d day) Name(now time.Time) string {
-	switch today := now.UTC().Truncate(24 * time.Hour); {
-	case d.Date.Equal(today):
-		return "Today"
-	case d.Date.Equal(today.AddDate(0, 0, -1)):
-		return "Yesterday"
-	case d.Date.Year() == today.Year():
-		return d.Date.Format("Monday 2 January")
-	default:
-		return d.Date.Format("Monday 2 January 2006")
+// visit is the reader's visit. The first page of the whole river or of a named one is a step of it.
+func (s *Server) visit(ctx context.Context, page *riverPage, query store.RiverQuery, items []freshet.Item) (freshet.Visit, error) {
+	first, own := query.After == freshet.Place{}, page.Name != "" || !page.Filter.Active()
+	if first && own && len(items) > 0 {
+		return s.Store.ShowRiver(ctx, page.Name, items[0].Place(), page.Now)
 	}
+	return s.Store.Visit(ctx, page.Name)
+}
+
+// wrongFields are the fields of the filter that a problem names, nil when it names none.
+func wrongFields(err error) map[string]string {
+	var p *Problem
+	if !errors.As(err, &p) || len(p.Errors) == 0 {
+		return nil
+	}
+	wrong := map[string]string{}
+	for _, e := range p.Errors {
+		wrong[name(e.Location)] = sentence(e.Message)
+	}
+	return wrong
+}
+
+// offer finds what the form offers: of many sources those that are chosen or looked for.
+func (s *Server) offer(ctx context.Context, f filter, chosen []freshet.ID, search string) (o offer, err error) {
+	o.Search = strings.TrimSpace(search)
+	if o.Count, err = s.Store.CountSources(ctx); err != nil {
+		return o, err
+	}
+	groups, err := s.Store.Groups(ctx)
+	if err != nil {
+		return o, err
+	}
+	for _, folder := range groups.Folders {
+		o.Folders = append(o.Folders, choice{folder, folder, slices.Contains(f.Folders, folder)})
+	}
+	for _, kind := range groups.Types {
+		o.Types = append(o.Types, choice{string(kind), kindWords[kind], slices.Contains(f.Types, string(kind))})
+	}
+	o.Sources, err = s.choices(ctx, o, chosen)
+	return o, err
+}
+
+func (s *Server) choices(ctx context.Context, o offer, chosen []freshet.ID) (list []choice, err error) {
+	limit := mostOffer
+	if o.Search == "" && !o.All() {
+		if limit = 0; len(chosen) == 0 {
+			return nil, nil
+		}
+	}
+	names, err := s.Store.SourceNames(ctx, o.Search, chosen, limit)
+	for _, n := range names {
+		list = append(list, choice{n.ID.String(), n.Name, slices.Contains(chosen, n.ID)})
+	}
+	return list, err
+}
+
+// names are the names of the sources that are offered, by id.
+func (o offer) names() map[string]string {
+	names := make(map[string]string, len(o.Sources))
+	for _, c := range o.Sources {
+		names[c.Value] = c.Name
+	}
+	return names
+}
+
+// showChoices answers the form's script with the sources that a part of a name finds.
+func (s *Server) showChoices(w http.ResponseWriter, r *http.Request) error {
+	q := r.URL.Query()
+	chosen, err := feedIDs(filterOf(q).Feeds)
+	if err != nil {
+		return err
+	}
+	o := offer{Search: strings.TrimSpace(q.Get("source"))}
+	if o.Count, err = s.Store.CountSources(r.Context()); err != nil {
+		return err
+	}
+	if o.Sources, err = s.choices(r.Context(), o, chosen); err != nil {
+		return err
+	}
+	return renderPart(w, http.StatusOK, "river", "choices", o)
+}
+
+// picturesCookie remembers that the reader wants pictures; without it pages load nothing from other sites (P2).
+const picturesCookie = "freshet_pictures"
+
+func wantsPictures(r *http.Request) bool {
+	c, err := r.Cookie(picturesCookie)
+	return err == nil && c.Value == "on"
+}
+
+// setPictures remembers whether the reader wants pictures.
+func (s *Server) setPictures(w http.ResponseWriter, r *http.Request) error {
+	if err := r.ParseForm(); err != nil {
+		return formError(err)
+	}
+	c := &http.Cookie{Name: picturesCookie, Value: "on", Path: "/", MaxAge: int((365 * 24 * time.Hour).Seconds()), HttpOnly: true, SameSite: http.SameSiteLaxMode}
+	if r.PostForm.Get("pictures") != "on" {
+		c.Value, c.MaxAge = "", -1
+	}
+	http.SetCookie(w, c)
+	http.Redirect(w, r, ownPath(r.PostForm.Get("back")), http.StatusSeeOther)
+	return nil
 }
 
 // itemPage shows one item with its stored text.
 type itemPage struct {
 	layout
-	Item store.ItemDetail
-	Text []string // paragraphs
+	Item     store.ItemDetail
+	Changes  []change // what changed of a page since its last version
+	Text     []string // paragraphs
+	Pictures bool
 }
 
 func (s *Server) showItem(w http.ResponseWriter, r *http.Request) error {
@@ -212,10 +270,19 @@ func (s *Server) showItem(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return render(w, http.StatusOK, "item", itemPage{layout: l, Item: detail, Text: paragraphs(detail.Body)})
+	changes, text := freshet.SplitChanges(detail.Body)
+	return render(w, http.StatusOK, "item", itemPage{layout: l, Item: detail, Changes: readChanges(changes), Text: paragraphs(text), Pictures: wantsPictures(r)})
 }
 
 // paragraphs are the lines of a text that say something.
 func paragraphs(text string) []string {
 	return slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool { return strings.TrimSpace(line) == "" })
+}
+
+// pictureOf is the address of a picture that may be shown: one that nobody on the way can read along.
+func pictureOf(address string) string {
+	if isWeb(address, "https://") {
+		return address
+	}
+	return ""
 }

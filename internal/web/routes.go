@@ -25,6 +25,10 @@ func (s *Server) routes() error {
 	typed(s, "GET /api/refresh/{id}", "get-refresh", "How far a refresh is.", 200, s.getRefresh)
 	typed(s, "GET /api/items", "list-items", "The river, newest first.", 200, s.listItems)
 	typed(s, "GET /api/items/{id}", "get-item", "One item with its text and posts.", 200, s.getItem)
+	typed(s, "GET /api/rivers", "list-rivers", "Filters of the river that have a name.", 200, s.listRivers)
+	typed(s, "POST /api/rivers", "save-river", "Give a filter a name, in place of what had it before.", 200, s.saveRiver)
+	typed(s, "DELETE /api/rivers/{name}", "remove-river", "Forget a named river.", 204, s.removeRiver)
+	typed(s, "POST /api/place", "reach-item", "Note how far the reader came in a river.", 204, s.reach)
 	typed(s, "POST /api/ingest", "ingest", "Poll once what is due and answer with the result.", 200, s.ingest, unhurried)
 	typed(s, "POST /api/discover", "discover", "Find the feeds of an address that somebody pasted.", 200, s.discover, unhurried)
 	typed(s, "GET /api/status", "status", "How the instance is.", 200, s.status)
@@ -40,6 +44,11 @@ func (s *Server) routes() error {
 	s.mux.Handle("GET /metrics", s.Metrics)
 
 	s.mux.Handle("GET /{$}", s.page(s.showRiver))
+	s.mux.Handle("GET /choices", s.page(s.showChoices))
+	s.mux.Handle("POST /rivers", s.page(s.nameRiver))
+	s.mux.Handle("GET /rivers/{name}", s.page(s.showNamed))
+	s.mux.Handle("POST /rivers/{name}/remove", s.page(s.forgetRiver))
+	s.mux.Handle("POST /pictures", s.page(s.setPictures))
 	for suffix := range syndicate.Formats {
 		s.mux.Handle("GET /river."+suffix, zipped(s.feedOf(suffix)))
 	}

@@ -6,11 +6,11 @@ const help = document.getElementById("keys");
 const enabled = document.getElementById("keys-on");
 let after; // the key pressed before, where two belong together
 
-const items = () => [...document.querySelectorAll(".item")].filter((item) => item.checkVisibility());
-const handle = (item) => item.querySelector("h3 a") ?? item.querySelector("h3");
+const items = () => [...document.querySelectorAll(".item, .fold > summary")].filter((item) => item.checkVisibility());
+const handle = (item) => item.querySelector("h3 a") ?? item.querySelector("h3") ?? item;
 
-// current is the item with the focus, else none.
-const current = () => document.activeElement?.closest(".item");
+// current is the item with the focus, or the row that a run of items is folded into, else none.
+const current = () => document.activeElement?.closest(".item, .fold > summary");
 
 function move(step) {
   const all = items();
@@ -26,11 +26,12 @@ const keys = {
   n: () => move(1),
   k: () => move(-1),
   p: () => move(-1),
-  o: () => toggle(current()),
+  o: () => current()?.matches("summary") ? current().click() : toggle(current()),
   v: () => { const link = current()?.querySelector("h3 a"); if (link) open(link.href, "_blank", "noopener,noreferrer"); },
   r: () => document.querySelector("form.refresh")?.requestSubmit(),
   ".": () => bringIn(),
   x: () => { const link = current()?.querySelector(".meta a"); if (link) location.assign(link.href); },
+  u: () => unfold(),
   "/": () => find(),
   a: () => document.getElementById("url")?.focus() ?? location.assign("/sources#url"),
   "+": () => keys.a(),
@@ -39,6 +40,14 @@ const keys = {
   "g s": () => location.assign("/sources"),
   Escape: () => document.activeElement?.blur(),
 };
+
+// unfold opens or closes the run that the item belongs to, and stays with its row.
+function unfold() {
+  const fold = current()?.closest(".fold");
+  if (!fold) return;
+  fold.open = !fold.open;
+  if (!fold.open) fold.querySelector("summary").focus();
+}
 
 function find() {
   const field = document.querySelector('input[type="search"]');

@@ -21,6 +21,8 @@ async function restore() {
   for (let page = 1; !document.getElementById(kept.id) && page < mostPages; page++) if (!await addOlder()) break;
   const item = document.getElementById(kept.id);
   if (!item) return;
+  const fold = item.closest("details");
+  if (fold) fold.open = true;
   // Items take their real height only when they come near, so the place is found in a few steps.
   let steps = 4;
   (function approach() {
