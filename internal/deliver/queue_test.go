@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -288,19 +289,19 @@ func TestQueueAddresses(t *testing.T) {
 // fakeBroker counts what becomes of it.
 type fakeBroker struct {
 	err    error
-	closed *int
+	closed *atomic.Int32
 }
 
 func (b fakeBroker) publish(context.Context, message) error { return b.err }
-func (b fakeBroker) close()                                 { *b.closed++ }
+func (b fakeBroker) close()                                 { b.closed.Add(1) }
 
 func TestLinksAreKeptAndGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		made, closed := 0, 0
+		var made, closed atomic.Int32
 		var trouble error
 		q := newQueue(loopback)
 		q.brokers = map[string]dial{"nats": func(context.Context, *url.URL, fetch.Guard) (broker, error) {
-			made++
+			made.Add(1)
 			return fakeBroker{trouble, &closed}, nil
 		}}
 		send := func() freshet.Attempt {
@@ -310,11 +311,11 @@ func TestLinksAreKeptAndGivenUp(t *testing.T) {
 			defer cancel()
 			return q.Do(ctx, d)
 		}
-		expect := func(when string, wantMade, wantClosed int) {
+		expect := func(when string, wantMade, wantClosed int32) {
 			t.Helper()
 			synctest.Wait()
-			if made != wantMade || closed != wantClosed {
-				t.Errorf("%s: %d made and %d closed, want %d and %d", when, made, closed, wantMade, wantClosed)
+			if made.Load() != wantMade || closed.Load() != wantClosed {
+				t.Errorf("%s: %d made and %d closed, want %d and %d", when, made.Load(), closed.Load(), wantMade, wantClosed)
 			}
 		}
 		for range 3 {
