@@ -3,8 +3,8 @@ package syndicate
 import (
 	"bufio"
 	"io"
-	"iter"
 	"strings"
+	"unicode"
 
 	"freshet"
 )
@@ -14,10 +14,11 @@ const Markdown = "text/markdown; charset=utf-8"
 
 // WriteArticles writes articles of a briefing as Markdown (CommonMark), each under a heading with a link, and where and
 // when it was published below. What a source wrote stays text: it cannot become markup or HTML (P2).
-func WriteArticles(w io.Writer, title string, articles iter.Seq[*freshet.Article]) error {
+func WriteArticles(w io.Writer, title string, articles []freshet.Article) error {
 	b := bufio.NewWriter(w)
 	b.WriteString("# " + inline(title) + "\n")
-	for a := range articles {
+	for i := range articles {
+		a := &articles[i]
 		heading := inline(a.Title)
 		if heading == "" {
 			heading = "(no title)"
@@ -49,8 +50,16 @@ var linked = strings.NewReplacer("<", "%3C", ">", "%3E", "\\", "%5C", " ", "%20"
 // escapes takes their meaning from the characters that have one within a line.
 var escapes = strings.NewReplacer("\\", "\\\\", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]", "<", "\\<", ">", "\\>", "~", "\\~", "|", "\\|", "&", "\\&")
 
-// inline is a text on one line.
-func inline(text string) string { return escapes.Replace(strings.Join(strings.Fields(text), " ")) }
+// inline is a text on one line, without characters that only a terminal would obey.
+func inline(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && !unicode.IsSpace(r) {
+			return -1
+		}
+		return r
+	}, text)
+	return escapes.Replace(strings.Join(strings.Fields(text), " "))
+}
 
 // paragraph is a line of text that begins no list, heading or other block.
 func paragraph(line string) string {
@@ -65,15 +74,21 @@ func paragraph(line string) string {
 	return line
 }
 
-// Items are articles as the feed formats take them.
-func Items(articles iter.Seq[*freshet.Article]) iter.Seq[*freshet.Item] {
-	return func(yield func(*freshet.Item) bool) {
-		for a := range articles {
-			item := freshet.Item{ID: a.ID, GUID: "urn:freshet:article:" + a.ID.String(), Title: a.Title, URL: a.URL, Snippet: a.Text, Author: a.Author,
-				PublishedAt: a.PublishedAt, UpdatedAt: a.CreatedAt, Sources: []freshet.ItemSource{{SourceID: a.Source, Title: a.SourceName}}}
-			if !yield(&item) {
+// WriteArticleFeed writes articles of a briefing as a feed; self is its address or another name of its own.
+func (f Format) WriteArticleFeed(w io.Writer, b *freshet.Briefing, self string, articles []freshet.Article) error {
+	c := Channel{Title: b.Name, Self: self, Updated: b.CreatedAt}
+	for i := range articles {
+		if articles[i].CreatedAt.After(c.Updated) {
+			c.Updated = articles[i].CreatedAt
+		}
+	}
+	return f.Write(w, c, func(yield func(*freshet.Item) bool) {
+		for i := range articles {
+			a := &articles[i]
+			if !yield(&freshet.Item{ID: a.ID, GUID: "urn:freshet:article:" + a.ID.String(), Title: a.Title, URL: a.URL, Snippet: a.Text, Author: a.Author,
+				PublishedAt: a.PublishedAt, UpdatedAt: a.CreatedAt, Sources: []freshet.ItemSource{{SourceID: a.Source, Title: a.SourceName}}}) {
 				return
 			}
 		}
-	}
+	})
 }

@@ -2,17 +2,16 @@ package syndicate
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 	"testing"
 
 	"freshet"
 )
 
-func markdownOf(t *testing.T, title string, articles ...*freshet.Article) string {
+func markdownOf(t *testing.T, title string, articles ...freshet.Article) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := WriteArticles(&b, title, slices.Values(articles)); err != nil {
+	if err := WriteArticles(&b, title, articles); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -20,9 +19,9 @@ func markdownOf(t *testing.T, title string, articles ...*freshet.Article) string
 
 func TestWriteArticles(t *testing.T) {
 	got := markdownOf(t, "Morning news",
-		&freshet.Article{Title: "Fish & chips", URL: "https://example.org/1?a=1&b=2", Author: "Ada", SourceName: "The Source", Text: "One line.\nAnother.", PublishedAt: noon},
-		&freshet.Article{Title: "Posts from @golang — Feb 16, 2026", Text: "First.\n\n---\n\nSecond.", PublishedAt: noon},
-		&freshet.Article{PublishedAt: noon})
+		freshet.Article{Title: "Fish & chips", URL: "https://example.org/1?a=1&b=2", Author: "Ada", SourceName: "The Source", Text: "One line.\nAnother.", PublishedAt: noon},
+		freshet.Article{Title: "Posts from @golang — Feb 16, 2026", Text: "First.\n\n---\n\nSecond.", PublishedAt: noon},
+		freshet.Article{PublishedAt: noon})
 	const want = `# Morning news
 
 ## [Fish \& chips](<https://example.org/1?a=1&b=2>)
@@ -77,20 +76,21 @@ func TestMarkdownStaysText(t *testing.T) {
 		"| a | b |":                 `\| a \| b \|`,
 		":--|--:":                   `\:--\|--:`,
 		"2026":                      "2026",
+		"a\x1b[31mred\x00\u009b":    `a\[31mred`,
 	} {
-		got := markdownOf(t, "T", &freshet.Article{Title: "T", Text: line, PublishedAt: noon})
+		got := markdownOf(t, "T", freshet.Article{Title: "T", Text: line, PublishedAt: noon})
 		_, text, _ := strings.Cut(got, "UTC\n\n")
 		if text != want+"\n" {
 			t.Errorf("%q becomes %q, want %q", line, text, want)
 		}
 	}
-	got := markdownOf(t, "a\nb", &freshet.Article{Title: "x](https://t.example/)\n# y", URL: "https://e.example/<a> b\\c", Author: "A\n# B", PublishedAt: noon})
+	got := markdownOf(t, "a\nb", freshet.Article{Title: "x](https://t.example/)\n# y", URL: "https://e.example/<a> b\\c", Author: "A\n# B", PublishedAt: noon})
 	for _, want := range []string{"# a b\n", "](<https://e.example/", "## [x\\](https://t.example/) # y](<", "\nA # B · Feb"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in\n%s", want, got)
 		}
 	}
-	if strings.Contains(got, "<a>") || strings.Contains(markdownOf(t, "T", &freshet.Article{URL: "javascript:alert(1)", PublishedAt: noon}), "javascript") {
+	if strings.Contains(got, "<a>") || strings.Contains(markdownOf(t, "T", freshet.Article{URL: "javascript:alert(1)", PublishedAt: noon}), "javascript") {
 		t.Error("an address breaks out of its link")
 	}
 }

@@ -97,7 +97,7 @@ func (s *Server) listBriefings(ctx context.Context, _ *struct{}) (*briefingsOutp
 	out := &briefingsOutput{}
 	out.Body.Briefings = make([]Briefing, len(list))
 	for i := range list {
-		out.Body.Briefings[i] = briefing(&list[i])
+		out.Body.Briefings[i] = ShowBriefing(&list[i])
 	}
 	return out, nil
 }
@@ -107,7 +107,7 @@ func (s *Server) getBriefing(ctx context.Context, in *briefingInput) (*briefingO
 	if err != nil {
 		return nil, err
 	}
-	return &briefingOutput{briefing(&b)}, nil
+	return &briefingOutput{ShowBriefing(&b)}, nil
 }
 
 type briefingSourceInput struct {
@@ -147,7 +147,7 @@ func (s *Server) addBriefing(ctx context.Context, in *briefingAddInput) (*briefi
 		return nil, err
 	}
 	s.Kick()
-	return &briefingAddOutput{"/api/briefings/" + b.ID.String(), briefing(&b)}, nil
+	return &briefingAddOutput{"/api/briefings/" + b.ID.String(), ShowBriefing(&b)}, nil
 }
 
 // briefingSources reads the sources that a briefing is to have.
@@ -214,7 +214,7 @@ func (s *Server) editBriefing(ctx context.Context, in *briefingEditInput) (*brie
 		return nil, err
 	}
 	s.Kick()
-	return &briefingOutput{briefing(&b)}, nil
+	return &briefingOutput{ShowBriefing(&b)}, nil
 }
 
 func (s *Server) removeBriefing(ctx context.Context, in *briefingInput) (*struct{}, error) {
@@ -245,7 +245,7 @@ func (s *Server) addBriefingSources(ctx context.Context, in *briefingSourcesInpu
 		return nil, err
 	}
 	s.Kick()
-	return &briefingOutput{briefing(&b)}, nil
+	return &briefingOutput{ShowBriefing(&b)}, nil
 }
 
 type briefingSourceRemoval struct {
@@ -268,7 +268,7 @@ func (s *Server) removeBriefingSource(ctx context.Context, in *briefingSourceRem
 	if err != nil {
 		return nil, err
 	}
-	return &briefingOutput{briefing(&b)}, nil
+	return &briefingOutput{ShowBriefing(&b)}, nil
 }
 
 type articlesInput struct {
@@ -294,7 +294,7 @@ func (s *Server) listArticles(ctx context.Context, in *articlesInput) (*articles
 		return nil, err
 	}
 	out := &articlesOutput{}
-	out.Body.Articles, out.Body.More = articles(list), more
+	out.Body.Articles, out.Body.More = ShowArticles(list), more
 	return out, nil
 }
 
@@ -320,7 +320,7 @@ func (s *Server) composeBriefing(ctx context.Context, in *briefingInput) (*compo
 		return nil, err
 	}
 	out := &composeOutput{}
-	out.Body.Composed, out.Body.Articles, out.Body.More = made.Articles, articles(list), more || made.More
+	out.Body.Composed, out.Body.Articles, out.Body.More = made.Articles, ShowArticles(list), more || made.More
 	return out, nil
 }
 
@@ -429,27 +429,12 @@ func (s *Server) writeArticles(w http.ResponseWriter, r *http.Request, b *freshe
 	}
 	w.Header().Set("Content-Type", f.mediaType)
 	if f.suffix == "md" {
-		_ = syndicate.WriteArticles(w, b.Name, pointers(list)) // the asker is gone if this fails
+		_ = syndicate.WriteArticles(w, b.Name, list) // the asker is gone if this fails
 		return nil
 	}
-	channel := syndicate.Channel{Title: b.Name, Updated: b.CreatedAt, Self: s.ownAddress(r) + "/api/briefings/" + b.ID.String() + "/articles." + f.suffix}
-	for i := range list {
-		if list[i].CreatedAt.After(channel.Updated) {
-			channel.Updated = list[i].CreatedAt
-		}
-	}
-	_ = syndicate.Formats[f.suffix].Write(w, channel, syndicate.Items(pointers(list))) // the asker is gone if this fails
+	self := s.ownAddress(r) + "/api/briefings/" + b.ID.String() + "/articles." + f.suffix
+	_ = syndicate.Formats[f.suffix].WriteArticleFeed(w, b, self, list)
 	return nil
-}
-
-func pointers[T any](list []T) func(func(*T) bool) {
-	return func(yield func(*T) bool) {
-		for i := range list {
-			if !yield(&list[i]) {
-				return
-			}
-		}
-	}
 }
 
 // briefing finds a briefing by the id of a path.
@@ -465,7 +450,8 @@ func (s *Server) briefing(ctx context.Context, id string) (freshet.Briefing, err
 	return b, err
 }
 
-func briefing(b *freshet.Briefing) Briefing {
+// ShowBriefing is a briefing as the API shows it.
+func ShowBriefing(b *freshet.Briefing) Briefing {
 	out := Briefing{ID: b.ID, Name: b.Name, Owner: b.Owner, MaxArticleAgeDays: b.MaxAge.Hours() / 24,
 		Sources: make([]BriefingSource, len(b.Sources)), CreatedAt: utc(b.CreatedAt), UpdatedAt: utc(b.UpdatedAt)}
 	if b.Interval > 0 {
@@ -480,7 +466,8 @@ func briefing(b *freshet.Briefing) Briefing {
 	return out
 }
 
-func articles(list []freshet.Article) []Article {
+// ShowArticles are articles as the API shows them.
+func ShowArticles(list []freshet.Article) []Article {
 	out := make([]Article, len(list))
 	for i := range list {
 		a := &list[i]
