@@ -80,7 +80,6 @@ func TestFirstRun(t *testing.T) {
 		if stand.visits("/comics/1.xml") != 0 {
 			t.Error("a feed that was not chosen was added")
 		}
-		b.open("/")
-		b.wait("items", `document.querySelector("#river .item") !== null`)
+		b.reloadUntil("#river", "comics2 4")
 	})
 }

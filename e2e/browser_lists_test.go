@@ -62,7 +62,7 @@ func TestImportWithALook(t *testing.T) {
 			b.hand("#opml", list)
 			b.follow(".import form button")
 			b.waitText("#check", "Nothing is added before you say so")
-			for _, want := range []string{"1 works", "1 moved", "1 page", "1 trouble", "1 dead", "1 refused", "1 known"} {
+			for _, want := range []string{"1 works", "1 moved", "1 page with feeds", "1 no answer now", "1 dead", "1 cannot be used", "1 there already"} {
 				b.says(".findings", want)
 			}
 			b.says("#check", "502")
@@ -119,7 +119,7 @@ func TestImportTellsItsProgress(t *testing.T) {
 	}
 	b.looks("running")
 	b.follow(`#check button[name=stop]`)
-	b.waitText("#check", "2 unseen")
+	b.waitText("#check", "2 not looked at")
 	b.says("#check", "1 works")
 	b.picture("stopped")
 	address := b.where()

@@ -43,14 +43,14 @@ type checkRow struct {
 const mostRows = 500
 
 var checkGroups = []checkGroup{
-	{Finding: discover.Works, Name: "Work", Offered: true, Chosen: true},
-	{Finding: discover.Moved, Name: "Moved", Help: "They are at another address now, which is taken.", Offered: true, Chosen: true},
-	{Finding: discover.Page, Name: "Are pages with feeds", Help: "The address is a page, not a feed; these are the feeds that it names.", Offered: true, Chosen: true},
-	{Finding: discover.Trouble, Name: "Do not answer now", Help: "It may pass; they are tried again and again.", Offered: true, Chosen: true},
-	{Finding: unseen, Name: "Were not looked at", Offered: true, Chosen: true},
-	{Finding: discover.Dead, Name: "Are dead", Help: "There is no feed any more.", Offered: true},
-	{Finding: refused, Name: "Cannot be used"},
-	{Finding: known, Name: "Are there already"},
+	{Finding: discover.Works, Name: "works", Offered: true, Chosen: true},
+	{Finding: discover.Moved, Name: "moved", Help: "There is another address now, which is taken.", Offered: true, Chosen: true},
+	{Finding: discover.Page, Name: "page with feeds", Help: "The address is a page, not a feed; these are the feeds that it names.", Offered: true, Chosen: true},
+	{Finding: discover.Trouble, Name: "no answer now", Help: "It may pass; what is added is tried again and again.", Offered: true, Chosen: true},
+	{Finding: unseen, Name: "not looked at", Offered: true, Chosen: true},
+	{Finding: discover.Dead, Name: "dead", Help: "There is no feed any more.", Offered: true},
+	{Finding: refused, Name: "cannot be used"},
+	{Finding: known, Name: "there already"},
 }
 
 // checkList begins to look at the feeds of an uploaded list.

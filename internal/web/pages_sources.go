@@ -195,7 +195,7 @@ func (s *Server) addRemoved(r *http.Request, page *sourcesPage) error {
 	}
 	list, err := s.Store.Sources(r.Context(), store.SourceFilter{Hidden: true, Removed: true, IDs: []freshet.ID{id}})
 	if err == nil && len(list) == 1 && (!list[0].Source.RemovedAt.IsZero() || !list[0].Source.InRiver) {
-		page.Removed = &list[0].Source
+		page.Removed, page.Notice = &list[0].Source, "" // it says more
 	}
 	return err
 }

@@ -31,16 +31,17 @@ function prepare() {
     const boxes = all("input[type=checkbox]", group);
     if (boxes.length < 2) continue;
     const button = Object.assign(document.createElement("button"), { type: "button", className: "choose" });
-    const tell = () => { button.textContent = boxes.every((b) => b.checked) ? "None" : "All"; };
-    button.setAttribute("aria-describedby", group.querySelector("h2").id ||= "group" + boxes[0].value);
+    const heading = group.querySelector("h2");
+    const tell = () => { button.textContent = boxes.every((b) => b.checked) ? "Choose none" : "Choose all"; };
+    button.setAttribute("aria-describedby", heading.id);
     button.addEventListener("click", () => {
-      const to = button.textContent === "All";
+      const to = button.textContent === "Choose all";
       for (const box of boxes) box.checked = to;
       tell();
     });
     group.addEventListener("change", tell);
     tell();
-    group.querySelector("h2").append(button);
+    heading.after(button);
   }
 }
 
