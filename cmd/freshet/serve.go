@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"freshet"
+	"freshet/internal/deliver"
 	"freshet/internal/discover"
 	"freshet/internal/fetch"
 	"freshet/internal/metrics"
@@ -91,6 +92,8 @@ type serving struct {
 	texts     chan struct{} // there are new texts to make searchable
 	metrics   *metrics.Metrics
 	scheduler *poll.Scheduler
+	runner    *deliver.Runner
+	actions   *deliver.Actions
 	web       *web.Server
 	log       *slog.Logger
 }
@@ -100,9 +103,10 @@ func (c *config) newServing(st *store.Store, v *vault.Vault, log *slog.Logger) (
 	s.metrics = metrics.New(thisBuild().Version, s.state)
 	client := c.fetcher()
 	s.scheduler = c.scheduler(st, v, client, log, s.finished)
+	s.runner, s.actions = c.runner(st, log, s.delivered)
 	var err error
 	s.web, err = web.New(web.Config{
-		Store: st, Bell: s.bell, Kick: s.scheduler.Kick,
+		Store: st, Vault: v, Bell: s.bell, Kick: s.kick,
 		Find: func(ctx context.Context, pasted string) ([]discover.Candidate, error) {
 			if found, err := findAccount(ctx, v, pasted); found != nil || err != nil {
 				return found, err
@@ -133,6 +137,10 @@ func (c *config) scheduler(st *store.Store, v *vault.Vault, client *fetch.Client
 func (s *serving) run(ctx context.Context, listener net.Listener) (err error, ended bool) {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return s.scheduler.Run(ctx) })
+	group.Go(func() error {
+		defer s.actions.Close()
+		return s.runner.Run(ctx)
+	})
 	group.Go(func() error { return s.web.Serve(ctx, listener) })
 	group.Go(func() error { return s.watch(ctx) })
 	for _, c := range chores(s.store, fmt.Sprintf("%s-%d", hostname(), os.Getpid()), s.texts, s.log) {
@@ -153,8 +161,14 @@ func (s *serving) run(ctx context.Context, listener net.Listener) (err error, en
 func (s *serving) watch(ctx context.Context) error {
 	return s.store.Watch(ctx, func() {
 		s.bell.Ring()
-		s.scheduler.Kick()
+		s.kick()
 	})
+}
+
+// kick makes those who carry out what is due look again.
+func (s *serving) kick() {
+	s.scheduler.Kick()
+	s.runner.Kick()
 }
 
 // finished is told of every poll.
@@ -162,6 +176,7 @@ func (s *serving) finished(f store.Finished, o *freshet.Outcome) {
 	s.metrics.Polled(f.Source.Type, o)
 	s.metrics.Stored(f.NewItems, f.New-f.NewItems, f.Edited)
 	s.bell.Ring()
+	s.runner.Kick()
 	if f.New+f.Edited > 0 {
 		select {
 		case s.texts <- struct{}{}:
@@ -191,8 +206,16 @@ func (s *serving) waitFor(ctx context.Context, refresh freshet.ID) error {
 
 // state is what the metrics tell of the database.
 func (s *serving) state(ctx context.Context) (metrics.State, error) {
-	stats, err := s.store.Stats(ctx, time.Now())
-	return metrics.State{Sources: stats.Sources, Lag: stats.Overdue, HostsCooling: stats.HostsCooling}, err
+	now := time.Now()
+	stats, err := s.store.Stats(ctx, now)
+	if err != nil {
+		return metrics.State{}, err
+	}
+	state := metrics.State{Sources: stats.Sources, Lag: stats.Overdue, HostsCooling: stats.HostsCooling}
+	if next, err := s.store.NextExecution(ctx); err == nil && !next.IsZero() {
+		state.Undelivered = max(0, now.Sub(next))
+	}
+	return state, nil
 }
 
 // hostname tells instances apart in the table of leases.

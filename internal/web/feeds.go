@@ -97,7 +97,7 @@ func (s *Server) getFeed(ctx context.Context, in *feedInput) (*feedOutput, error
 
 type addInput struct {
 	Body struct {
-		URL    string       `json:"url" maxLength:"4096" example:"https://example.org/feed.xml" doc:"The address of a feed; without a scheme it is https."`
+		URL    string       `json:"url" maxLength:"4096" example:"https://example.org/feed.xml" doc:"The address of a feed; without a scheme it is https. Of an X account the handle will do."`
 		Title  string       `json:"title,omitempty" maxLength:"500"`
 		Folder string       `json:"folder,omitempty" maxLength:"500"`
 		Type   freshet.Type `json:"type,omitempty" default:"rss" enum:"rss,website,http,twitter"`
@@ -115,16 +115,16 @@ func (s *Server) addFeed(ctx context.Context, in *addInput) (*changedOutput, err
 	if !slices.Contains(s.Types, b.Type) {
 		return nil, invalidField("body.type", fmt.Sprintf("this version does not read sources of type %q", b.Type), string(b.Type))
 	}
-	u, warning, err := fetch.CheckURL(b.URL)
+	address, warning, err := sourceAddress(b.Type, b.URL)
 	if err != nil {
-		return nil, badAddress(b.URL, err)
+		return nil, err
 	}
 	config, err := b.Config.apply(freshet.Config{})
 	if err != nil {
 		return nil, err
 	}
 	now := time.Now()
-	w, err := s.Store.AddSource(ctx, store.NewSource{Type: b.Type, URL: u.String(), Title: strings.TrimSpace(b.Title),
+	w, err := s.Store.AddSource(ctx, store.NewSource{Type: b.Type, URL: address, Title: strings.TrimSpace(b.Title),
 		Folder: folder(b.Folder), Config: config, AtOnce: true}, now)
 	if err != nil {
 		return nil, err

@@ -47,6 +47,9 @@ func (s *Server) find(r *http.Request, page *sourcesPage) ([]string, error) {
 	if form.Type == freshet.Twitter {
 		return []string{form.URL}, nil
 	}
+	if freshet.NamesAccount(form.URL) {
+		form.URL = freshet.AccountURL(form.URL)
+	}
 	address, _, err := fetch.CheckURL(form.URL)
 	if err != nil {
 		return nil, badAddress(form.URL, err)

@@ -67,6 +67,7 @@ var (
 	slowRequest      = kind{"slow-request", 408, "The request came too slowly", "The body did not arrive in time."}
 	duplicateSource  = kind{"duplicate-source", 409, "The feed is there already", "Two addresses are one feed when they differ only in http or https, www., the default port or a slash at the end. The member feed names the one that is there."}
 	feedDisabled     = kind{"feed-disabled", 409, "The feed is switched off", "A feed that is switched off is not polled, by hand neither. Switch it on first: PATCH it with {\"enabled\": true}."}
+	otherKey         = kind{"other-key", 409, "Another master key", "Start the server with the master key that the tokens were sealed with (FRESHET_MASTER_KEY, or the key file in its data folder), or remove them and set them again."}
 	tooLarge         = kind{"too-large", 413, "The body is too large", "JSON may have 1 MiB, OPML 8 MiB."}
 	mediaType        = kind{"media-type", 415, "The body has the wrong type", "Send JSON as Content-Type: application/json, OPML as text/x-opml, application/xml, text/xml or a form file."}
 	invalid          = kind{"invalid", 422, "Something in it cannot be used", "The member errors names each field with the reason."}
@@ -78,7 +79,7 @@ var (
 )
 
 var kinds = []kind{badRequest, badCursor, unauthorized, foreignHost, crossOrigin, notFound, methodNotAllowed, slowRequest,
-	duplicateSource, feedDisabled, tooLarge, mediaType, invalid, badOPML, noFeeds, tooManyTries, internal, unavailable}
+	duplicateSource, feedDisabled, otherKey, tooLarge, mediaType, invalid, badOPML, noFeeds, tooManyTries, internal, unavailable}
 
 // sentinels is the table from errors that callers branch on to what the asker is told.
 var sentinels = []struct {
@@ -89,6 +90,7 @@ var sentinels = []struct {
 	{freshet.ErrNotFound, notFound, "There is nothing with this id, or not any more."},
 	{freshet.ErrBadPlace, badCursor, "The cursor is not one that this server gave out."},
 	{freshet.ErrDisabled, feedDisabled, "The feed is switched off."},
+	{freshet.ErrKey, otherKey, "There are tokens that another master key sealed. Nothing was changed."},
 	{context.DeadlineExceeded, unavailable, "The answer took too long."},
 	{context.Canceled, unavailable, "The request was given up."},
 }
@@ -214,6 +216,9 @@ func kindOf(e *huma.ErrorModel) kind {
 // field, and nothing long is sent back.
 func fieldProblem(e *huma.ErrorDetail) FieldProblem {
 	f := FieldProblem{Location: e.Location, Message: e.Message, Value: short(e.Value)}
+	if f.Location == "body.token" || f.Location == "body" { // a secret, or a document that may hold one
+		f.Value = nil
+	}
 	var missing string
 	if n, _ := fmt.Sscanf(e.Message, "expected required property %s to be present", &missing); n == 1 {
 		f.Location, f.Message = f.Location+"."+missing, "it is required"

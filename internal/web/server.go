@@ -16,13 +16,15 @@ import (
 	"freshet/internal/discover"
 	"freshet/internal/river"
 	"freshet/internal/store"
+	"freshet/internal/vault"
 )
 
 // Config is what the server needs and what the operator chose.
 type Config struct {
 	Store   *store.Store
-	Bell    *river.Bell // rings when something visible was committed
-	Kick    func()      // wakes the scheduler
+	Vault   *vault.Vault // keeps tokens; nil for none
+	Bell    *river.Bell  // rings when something visible was committed
+	Kick    func()       // wakes the scheduler
 	Find    func(ctx context.Context, pasted string) ([]discover.Candidate, error)
 	Look    func(ctx context.Context, address string) discover.Sight // of a list that is checked
 	Ingest  func(ctx context.Context, windowEnd time.Time, ids []freshet.ID, force bool) (IngestResult, error)
