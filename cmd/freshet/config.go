@@ -34,9 +34,14 @@ type config struct {
 	MasterKey   string
 	XAPI        string
 	// XMonthlyReads is what may be read of X in a month with an owner's token, 0 for no cap.
-	XMonthlyReads int
-	LogFormat     string
-	LogLevel      string
+	XMonthlyReads      int
+	DeliverAllow       []netip.Prefix
+	DeliverConcurrency int
+	AllowCommands      bool
+	Discord            string   // where alerts go to
+	Notify             []string // and where else
+	LogFormat          string
+	LogLevel           string
 	freshet.Settings
 
 	values map[string]value // by setting
@@ -51,7 +56,8 @@ type setting struct {
 	name     string
 	standard string // the default as a person would write it
 	help     string
-	secret   bool // hidden when shown; may come from a file named by NAME_file
+	secret   bool   // hidden when shown; may come from a file named by NAME_file
+	variable string // a name in the environment that others gave it, beside ours
 	set      func(c *config, text string) error
 }
 
@@ -102,6 +108,16 @@ var settings = []setting{
 		set: into(func(c *config) *string { return &c.XAPI }, webAddress)},
 	{name: "x_monthly_reads", standard: "0", help: "posts and accounts that may be read of X in a month with one token, since each is paid for; 0 for no cap",
 		set: into(func(c *config) *int { return &c.XMonthlyReads }, between(0, 100_000_000))},
+	{name: "deliver_allow", help: "networks that are not public but may be delivered to, as CIDR, comma separated",
+		set: into(func(c *config) *[]netip.Prefix { return &c.DeliverAllow }, networks)},
+	{name: "deliver_concurrency", standard: "32", help: "deliveries under way at once; a quarter of them at most for one workflow",
+		set: into(func(c *config) *int { return &c.DeliverConcurrency }, between(1, 1000))},
+	{name: "allow_commands", standard: "false", help: "workflows may run programs on this machine",
+		set: into(func(c *config) *bool { return &c.AllowCommands }, boolean)},
+	{name: "discord_webhook_url", variable: "DISCORD_WEBHOOK_URL", help: "Discord webhook that is told when a workflow is switched off or something was not delivered; DISCORD_WEBHOOK_URL too", secret: true,
+		set: into(func(c *config) *string { return &c.Discord }, discordWebhook)},
+	{name: "notify", help: "notification addresses that are told the same, such as ntfy://ntfy.sh/topic, comma separated", secret: true,
+		set: into(func(c *config) *[]string { return &c.Notify }, notifyAddresses)},
 	{name: "log_format", standard: "text", help: "text or json",
 		set: into(func(c *config) *string { return &c.LogFormat }, oneOf("text", "json"))},
 	{name: "log_level", standard: "info", help: "debug, info, warn or error",
@@ -167,6 +183,7 @@ func loadConfig(flags *pflag.FlagSet) (*config, error) {
 		}
 	}
 	c.Configured = c.configured()
+	c.Alerts = c.deliveries().Alerts()
 	if c.Data == "" {
 		c.Data = standardData()
 		c.values["data"] = value{c.Data, "default"}
@@ -248,6 +265,13 @@ func resolve(s setting, flags *pflag.FlagSet, file *configFile) (value, error) {
 			text := os.Getenv(envName(name))
 			return value{text, envName(name)}, text != ""
 		},
+		func(name string) (value, bool) {
+			if s.variable == "" || name != s.name {
+				return value{}, false
+			}
+			text := os.Getenv(s.variable)
+			return value{text, s.variable}, text != ""
+		},
 		file.value,
 	} {
 		if v, ok := look(s.name); ok {
@@ -301,7 +325,7 @@ func (s setting) shown(v value) string {
 	if !s.secret || v.text == "" {
 		return v.text
 	}
-	if u, err := url.Parse(v.text); err == nil && u.Host != "" {
+	if u, err := url.Parse(v.text); err == nil && strings.HasPrefix(u.Scheme, "postgres") {
 		return u.Redacted()
 	}
 	return "(hidden)"

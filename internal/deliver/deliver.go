@@ -40,6 +40,15 @@ type Options struct {
 	Notify        []string       // notification addresses that alerts go to
 }
 
+// Alerts is how many addresses alerts go to.
+func (o Options) Alerts() int {
+	n := len(o.Notify)
+	if o.Discord != "" {
+		n++
+	}
+	return n
+}
+
 // Actions does every kind of action, and alerts.
 type Actions struct {
 	types  map[freshet.ActionType]Action
@@ -64,9 +73,6 @@ func New(o Options) *Actions {
 	}
 	return a
 }
-
-// Alerts is how many addresses alerts go to.
-func (a *Actions) Alerts() int { return len(a.alerts) }
 
 // Close ends the connections to brokers.
 func (a *Actions) Close() { a.queue.close() }

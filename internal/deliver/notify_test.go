@@ -194,11 +194,12 @@ func TestDiscordAsksForAPause(t *testing.T) {
 func TestAlertsByNumber(t *testing.T) {
 	first, gotFirst := receiver(t, func(http.ResponseWriter, *http.Request) {})
 	second, gotSecond := receiver(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "{}") })
-	a := New(Options{Allow: loopback.Allow, Discord: first, Notify: []string{ntfy(second, "alerts")}})
-	defer a.Close()
-	if a.Alerts() != 2 {
-		t.Fatalf("%d alerts", a.Alerts())
+	o := Options{Allow: loopback.Allow, Discord: first, Notify: []string{ntfy(second, "alerts")}}
+	if o.Alerts() != 2 || (Options{}).Alerts() != 0 {
+		t.Fatalf("%d alerts", o.Alerts())
 	}
+	a := New(o)
+	defer a.Close()
 	for n, got := range []chan received{gotFirst, gotSecond} {
 		if at := a.Do(t.Context(), alarm(n)); at.Error != "" {
 			t.Errorf("%d: %+v", n, at)

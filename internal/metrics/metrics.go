@@ -26,6 +26,7 @@ type Metrics struct {
 	ingested prometheus.Counter
 	merged   prometheus.Counter
 	edited   prometheus.Counter
+	attempts *prometheus.CounterVec
 }
 
 // State is what the database knows at a moment.
@@ -33,6 +34,7 @@ type State struct {
 	Sources      map[freshet.Health]int
 	Lag          time.Duration // of the source that is due the longest
 	HostsCooling int
+	Undelivered  time.Duration // how long the delivery that is due the longest has been
 }
 
 // New returns counters at zero. state is asked for at each look.
@@ -46,11 +48,13 @@ func New(version string, state func(context.Context) (State, error)) *Metrics {
 		ingested: counter("freshet_items_ingested_total", "Items that entered the river."),
 		merged:   counter("freshet_items_merged_total", "New posts that joined an item of another source."),
 		edited:   counter("freshet_items_edited_total", "Items whose title or text a source changed."),
+		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "freshet_deliveries_total",
+			Help: "Attempts at deliveries by how they ended: succeeded, retrying, dead."}, []string{"outcome"}),
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{Name: "freshet_build_info",
 		Help: "1, with the version as a label.", ConstLabels: prometheus.Labels{"version": version}})
 	build.Set(1)
-	m.registry.MustRegister(m.fetches, m.duration, m.ingested, m.merged, m.edited, build, stateCollector{state},
+	m.registry.MustRegister(m.fetches, m.duration, m.ingested, m.merged, m.edited, m.attempts, build, stateCollector{state},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -71,6 +75,11 @@ func (m *Metrics) Stored(items, merged, edited int) {
 	m.ingested.Add(float64(max(items, 0)))
 	m.merged.Add(float64(max(merged, 0)))
 	m.edited.Add(float64(max(edited, 0)))
+}
+
+// Delivered counts one attempt at a delivery by what became of its execution.
+func (m *Metrics) Delivered(e freshet.Execution) {
+	m.attempts.WithLabelValues(string(e.State)).Inc()
 }
 
 // outcome names how a poll ended in one of a few words.
@@ -103,16 +112,18 @@ type stateCollector struct {
 }
 
 var (
-	sourcesDesc = prometheus.NewDesc("freshet_sources", "Sources by state.", []string{"state"}, nil)
-	lagDesc     = prometheus.NewDesc("freshet_schedule_lag_seconds", "How long the source that waits longest has been due.", nil, nil)
-	coolingDesc = prometheus.NewDesc("freshet_hosts_cooling", "Hosts that asked for a pause.", nil, nil)
-	states      = []freshet.Health{freshet.Healthy, freshet.Unhealthy, freshet.Disabled, freshet.Pending}
+	sourcesDesc     = prometheus.NewDesc("freshet_sources", "Sources by state.", []string{"state"}, nil)
+	lagDesc         = prometheus.NewDesc("freshet_schedule_lag_seconds", "How long the source that waits longest has been due.", nil, nil)
+	coolingDesc     = prometheus.NewDesc("freshet_hosts_cooling", "Hosts that asked for a pause.", nil, nil)
+	undeliveredDesc = prometheus.NewDesc("freshet_outbox_oldest_seconds", "How long the delivery that waits longest has been due.", nil, nil)
+	states          = []freshet.Health{freshet.Healthy, freshet.Unhealthy, freshet.Disabled, freshet.Pending}
 )
 
 func (c stateCollector) Describe(out chan<- *prometheus.Desc) {
 	out <- sourcesDesc
 	out <- lagDesc
 	out <- coolingDesc
+	out <- undeliveredDesc
 }
 
 // stateTimeout bounds a look while the database is busy.
@@ -131,4 +142,5 @@ func (c stateCollector) Collect(out chan<- prometheus.Metric) {
 	}
 	out <- prometheus.MustNewConstMetric(lagDesc, prometheus.GaugeValue, s.Lag.Seconds())
 	out <- prometheus.MustNewConstMetric(coolingDesc, prometheus.GaugeValue, float64(s.HostsCooling))
+	out <- prometheus.MustNewConstMetric(undeliveredDesc, prometheus.GaugeValue, s.Undelivered.Seconds())
 }

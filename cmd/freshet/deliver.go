@@ -1,0 +1,49 @@
+package main
+
+import (
+	"errors"
+	"log/slog"
+	"net/url"
+	"strings"
+
+	"freshet"
+	"freshet/internal/deliver"
+	"freshet/internal/store"
+)
+
+// deliveries says what the configuration lets deliveries do.
+func (c *config) deliveries() deliver.Options {
+	return deliver.Options{
+		Allow: c.DeliverAllow, AllowCommands: c.AllowCommands, UserAgent: userAgent(), Discord: c.Discord, Notify: c.Notify,
+	}
+}
+
+// runner wires delivery: the actions, and who carries them out.
+func (c *config) runner(st *store.Store, log *slog.Logger, finished func(freshet.Execution, freshet.Attempt)) (*deliver.Runner, *deliver.Actions) {
+	actions := deliver.New(c.deliveries())
+	return deliver.NewRunner(st, actions, deliver.RunnerOptions{Concurrency: c.DeliverConcurrency, Logger: log, Finished: finished}), actions
+}
+
+// delivered is told of every attempt at a delivery.
+func (s *serving) delivered(e freshet.Execution, _ freshet.Attempt) {
+	s.metrics.Delivered(e)
+	s.bell.Ring()
+}
+
+func discordWebhook(s string) (string, error) {
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || strings.Trim(u.Path, "/") == "" {
+		return "", errors.New("the address of a Discord webhook, https://discord.com/api/webhooks/...")
+	}
+	return s, nil
+}
+
+func notifyAddresses(s string) ([]string, error) {
+	all, _ := list(s)
+	for _, address := range all {
+		if scheme, rest, ok := strings.Cut(address, "://"); !ok || scheme == "" || rest == "" {
+			return nil, errors.New("notification addresses, comma separated, such as ntfy://ntfy.sh/topic")
+		}
+	}
+	return all, nil
+}
