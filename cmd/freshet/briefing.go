@@ -215,6 +215,10 @@ func briefingEditCmd() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				taken, err := sourcesOf(ctx, st, &b, remove)
+				if err != nil {
+					return err
+				}
 				b, err = st.EditBriefing(ctx, b.ID, time.Now(), func(b *freshet.Briefing) error {
 					if cmd.Flags().Changed("name") {
 						b.Name = name
@@ -225,9 +229,9 @@ func briefingEditCmd() *cobra.Command {
 				if err == nil && len(sources) > 0 {
 					b, err = st.AddToBriefing(ctx, b.ID, sources, time.Now())
 				}
-				for _, r := range remove {
+				for _, id := range taken {
 					if err == nil {
-						b, err = removeFromBriefing(ctx, st, b, r)
+						b, err = st.RemoveFromBriefing(ctx, b.ID, id, time.Now())
 					}
 				}
 				if err != nil {
@@ -245,19 +249,23 @@ func briefingEditCmd() *cobra.Command {
 	return cmd
 }
 
-func removeFromBriefing(ctx context.Context, st *store.Store, b freshet.Briefing, urlOrID string) (freshet.Briefing, error) {
-	if account := freshet.AccountURL(urlOrID); freshet.NamesAccount(urlOrID) {
-		urlOrID = account
+// sourcesOf finds sources of a briefing by address or id.
+func sourcesOf(ctx context.Context, st *store.Store, b *freshet.Briefing, urlsOrIDs []string) ([]freshet.ID, error) {
+	var ids []freshet.ID
+	for _, name := range urlsOrIDs {
+		if freshet.NamesAccount(name) {
+			name = freshet.AccountURL(name)
+		}
+		found, err := findSource(ctx, st, name)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(b.Sources, func(s freshet.BriefingSource) bool { return s.Source.ID == found.Source.ID }) {
+			return nil, fmt.Errorf("%s is no source of %s", name, b.Name)
+		}
+		ids = append(ids, found.Source.ID)
 	}
-	found, err := findSource(ctx, st, urlOrID)
-	if err != nil {
-		return b, err
-	}
-	left, err := st.RemoveFromBriefing(ctx, b.ID, found.Source.ID, time.Now())
-	if errors.Is(err, freshet.ErrNotFound) {
-		err = fmt.Errorf("%s is no source of %s", urlOrID, b.Name)
-	}
-	return left, err
+	return ids, nil
 }
 
 func briefingRmCmd() *cobra.Command {
