@@ -25,7 +25,7 @@ func TestBriefings(t *testing.T) {
 				{"what cannot be a briefing names its field", testBadBriefing},
 				{"W2 a source is shared by the river and briefings", testBriefingShares},
 				{"S2 the shortest interval that briefings ask for", testBriefingInterval},
-				{"S7 Twitter source polled with user context", testBriefingOwner},
+				{"Twitter source polled with user context", testBriefingOwner},
 				{"a source that nobody wants is removed", testBriefingUnwanted},
 				{"a source of the river that a briefing has is only hidden", testBriefingHides},
 				{"F3 a source of a briefing moves onto another", testBriefingMoves},
@@ -39,7 +39,7 @@ func TestBriefings(t *testing.T) {
 				{"Subsequent polls ignore createdAt filter", testBriefingLaterPolls},
 				{"the river keeps what a briefing leaves out", testBriefingInRiver},
 
-				{"B2 New RSS entries stored as individual posts", testComposeEach},
+				{"New RSS entries stored as individual posts", testComposeEach},
 				{"Nitter RSS entries stored as individual posts", testComposeNitter},
 				{"B2 aggregate overrides the kind of a source", testComposeAggregate},
 				{"B2 composing again makes nothing of the same posts", testComposeAgain},
