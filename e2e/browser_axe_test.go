@@ -39,19 +39,7 @@ func TestAccessibility(t *testing.T) {
 	s := reader(t)
 	empty := browse(t, s.url)
 	source := axe(t)
-	check := func(b *tab, page string) {
-		t.Helper()
-		for _, scheme := range []string{"light", "dark"} {
-			b.do(media("prefers-color-scheme", scheme))
-			b.wait("colours to settle", `document.getAnimations().length === 0`)
-			b.do(chromedp.Evaluate[chromedp.Void](source))
-			found := eval[[]string](b, `axe.run().then((r) => r.violations.filter((v) => ["serious", "critical"].includes(v.impact))
-				.map((v) => v.id + ": " + v.help + " " + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160) + " " + n.failureSummary).join(" | ")))`)
-			for _, v := range found {
-				t.Errorf("%s, %s: %s", page, scheme, v)
-			}
-		}
-	}
+	check := func(b *tab, page string) { t.Helper(); b.audit(source, page) }
 	empty.open("/")
 	check(empty, "the empty river")
 	fine := s.add(t, stand.feed("/a.xml", "Fine", append(entries("a", 8, time.Hour), entry{"urn:none", "No link", "", "No link here", time.Now()})...))
@@ -71,4 +59,54 @@ func TestAccessibility(t *testing.T) {
 	check(b, "an open item")
 	b.press("?")
 	check(b, "the help")
+}
+
+// audit fails where axe-core finds something serious on the page, in light and in dark.
+func (b *tab) audit(axe, page string) {
+	b.t.Helper()
+	for _, scheme := range []string{"light", "dark"} {
+		b.do(media("prefers-color-scheme", scheme))
+		b.wait("colours to settle", `document.getAnimations().length === 0`)
+		b.do(chromedp.Evaluate[chromedp.Void](axe))
+		found := eval[[]string](b, `axe.run().then((r) => r.violations.filter((v) => ["serious", "critical"].includes(v.impact))
+			.map((v) => v.id + ": " + v.help + " " + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160) + " " + n.failureSummary).join(" | ")))`)
+		for _, v := range found {
+			b.t.Errorf("%s, %s: %s", page, scheme, v)
+		}
+	}
+	b.do(media("prefers-color-scheme", "light"))
+}
+
+// Nor does it on the pages of the sources: first run, forms with errors, a host that pauses, a removal, a list.
+func TestAccessibilityOfSources(t *testing.T) {
+	stand := newNewsstand(t, "127.0.0.2")
+	busy := newNewsstand(t, "127.0.0.3")
+	s := reader(t)
+	b := browse(t, s.url)
+	source := axe(t)
+	b.open("/sources")
+	b.audit(source, "no sources")
+	id := s.add(t, stand.feed("/a.xml", "Fine", entries("a", 8, time.Hour)...))
+	other := s.add(t, stand.feed("/b.xml", "Another", entries("b", 1, time.Hour)...))
+	s.add(t, busy.feed("/c.xml", "Busy", entries("c", 3, time.Hour)...))
+	busy.status("/c.xml", http.StatusTooManyRequests, "Retry-After: 900")
+	s.poll(t)
+	must(t, ask(http.MethodDelete, s.url+"/api/feeds/"+other, "", nil, nil))
+	b.open("/sources?notice=removed&removed=" + other)
+	b.click(".shelf summary")
+	b.click(".options summary")
+	b.audit(source, "sources, a removal, a host that pauses")
+	b.open("/sources/" + id)
+	b.click(".kinds [value=website]")
+	b.fill("[name=selector]", "a >")
+	b.fill("[name=every_minutes]", "often")
+	b.follow("#settings form[action$=edit] button")
+	b.audit(source, "a form with errors")
+	b.open("/sources")
+	b.hand("#opml", mixedList(t, stand))
+	b.follow(".import form button")
+	b.waitText("#check", "Nothing is added before you say so")
+	b.audit(source, "what a look found")
+	b.follow("#check form .actions button")
+	b.audit(source, "what was imported")
 }
