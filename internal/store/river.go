@@ -129,17 +129,37 @@ func (s *Store) itemsAt(ctx context.Context, places []place) ([]freshet.Item, er
 	return all(ctx, s, itemColumns, itemsByID, ids)
 }
 
-// placesOf returns the places of the newest items of some sources. It asks for a stretch of time
+// placesOf returns the places of the newest items of some sources. It looks at a stretch of time
 // that widens until it holds enough: then the work is bounded by the page and the number of
-// sources, however much they have posted.
+// sources, however much they have posted. As long as a stretch holds fewer items than there are sources, its
+// items are gone through; then each source is asked for its own.
 func (s *Store) placesOf(ctx context.Context, sources []freshet.ID, where stretch, limit int) ([]place, error) {
+	read := func(text string, part stretch) ([]place, error) {
+		return all(ctx, s, placeColumns, text, sources, part.since, part.published, part.ingested, part.id, limit)
+	}
+	part, err := s.newestOf(ctx, where, limit)
+	for n := limit; err == nil && n < len(sources); n *= 4 {
+		places, err := read(placesOfItems, part)
+		if err != nil || len(places) == limit || part.since <= where.since {
+			return places, err
+		}
+		part, err = s.newestOf(ctx, where, 4*n)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if part.since <= where.since {
+		return read(placesOfSources, where)
+	}
 	newest, err := s.newest(ctx)
 	if err != nil {
 		return nil, err
 	}
+	const most = 1024 * time.Hour
+	span := time.Duration(min(most.Milliseconds(), min(newest, where.published)-part.since)) * time.Millisecond
 	var places []place
-	for part := range where.widening(newest, 15*time.Minute, 1024*time.Hour) {
-		places, err = all(ctx, s, placeColumns, placesOfSources, sources, part.since, part.published, part.ingested, part.id, limit)
+	for part := range where.widening(newest, max(time.Minute, span), most) {
+		places, err = read(placesOfSources, part)
 		if err != nil || len(places) == limit {
 			return places, err
 		}
@@ -150,6 +170,30 @@ func (s *Store) placesOf(ctx context.Context, sources []freshet.ID, where stretc
 const placesOfSources = `select distinct published_at, ingested_at, item_id from posts
 where source_id in ($1...) and published_at >= $2 and (published_at, ingested_at, item_id) < ($3, $4, $5)
 order by published_at desc, ingested_at desc, item_id desc limit $6`
+
+// placesOfItems finds the same by going through the items. The plus keeps SQLite from asking for each source in turn.
+const (
+	placesOfItems = "select i.published_at, i.ingested_at, i.id from items i where i.in_river = 1 and " + carriedBy +
+		" union all select i.published_at, i.ingested_at, i.id from items i where i.in_river = 0 and " + carriedBy +
+		" order by 1 desc, 2 desc, 3 desc limit $6"
+	carriedBy = `i.published_at >= $2 and i.published_at <= $3 and (i.published_at, i.ingested_at, i.id) < ($3, $4, $5)
+and exists (select 1 from posts p where p.item_id = i.id and +p.source_id in ($1...))`
+)
+
+// newestOf returns the newer end of a stretch that holds about n items, or the whole when it has fewer; n hidden
+// ones are as good.
+func (s *Store) newestOf(ctx context.Context, where stretch, n int) (stretch, error) {
+	since, _, err := one(ctx, s, number, nthNewest, where.since, where.published, n-1)
+	where.since = since
+	return where, err
+}
+
+const (
+	nthNewest = "select coalesce(max(published_at), $1) from (select * from (" + nthItem + "1" + nthItemOrder + ") shown union all select * from (" +
+		nthItem + "0" + nthItemOrder + ") hidden) both_kinds"
+	nthItem      = "select published_at from items where published_at >= $1 and published_at <= $2 and in_river = "
+	nthItemOrder = " order by published_at desc limit 1 offset $3"
+)
 
 // place is a freshet.Place in the numbers of the tables.
 type place struct{ published, ingested, id int64 }

@@ -366,6 +366,52 @@ func TestRiverAgainstModel(t *testing.T) {
 	})
 }
 
+// The pages of many sources, most of them silent for long, are those of a walk over all items too: more sources than
+// the stretches that are gone through have items, and fewer.
+func TestRiverOfManySources(t *testing.T) {
+	onEngines(t, func(t *testing.T, s *Store) {
+		r := rand.New(rand.NewPCG(5, 6))
+		const sources = 60
+		for id := range freshet.ID(sources) {
+			testSource(t, s, id+1, map[freshet.ID]string{0: "in_river = 0"}[id])
+		}
+		var entries []testItem
+		for i := range freshet.ID(150) {
+			e := randomEntry(r, i+1, 20*24*time.Hour)
+			if e.sources = []freshet.ID{1}; !e.hidden {
+				busy := testTime.Sub(e.published) < 10*24*time.Hour
+				for range 1 + r.IntN(2) {
+					if id := freshet.ID(2 + r.IntN(map[bool]int{true: 9, false: sources - 1}[busy])); !slices.Contains(e.sources[1:], id) {
+						e.sources = append(e.sources, id)
+					}
+				}
+				e.sources = e.sources[1:]
+			}
+			testEntry(t, s, e)
+			entries = append(entries, e)
+		}
+		slices.SortFunc(entries, func(a, b testItem) int { return -comparePlaces(a.place(), b.place()) })
+		for range 30 {
+			q := RiverQuery{Limit: 1 + r.IntN(20)}
+			for _, i := range r.Perm(sources)[:10+r.IntN(sources-10)] {
+				q.Sources = append(q.Sources, freshet.ID(i+1))
+			}
+			if r.IntN(3) == 0 {
+				q.From = testTime.Add(-time.Duration(r.Int64N(int64(20 * 24 * time.Hour))))
+			}
+			want := []freshet.ID{}
+			for _, e := range entries {
+				if modelHas(q, e) {
+					want = append(want, e.id)
+				}
+			}
+			if got := wholeRiver(t, s, q); !slices.Equal(got, want) {
+				t.Fatalf("%+v:\n%v, want\n%v", q, got, want)
+			}
+		}
+	})
+}
+
 func modelHas(q RiverQuery, e testItem) bool {
 	if len(q.Sources) == 0 && e.hidden ||
 		len(q.Sources) > 0 && !slices.ContainsFunc(e.sources, func(id freshet.ID) bool { return slices.Contains(q.Sources, id) }) {

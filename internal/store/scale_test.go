@@ -20,6 +20,8 @@ import (
 //
 //	FRESHET_SCALE=1000000 go test -run xxx -bench Scale -benchtime 300x -timeout 2h ./internal/store
 //
+// A pattern as Scale/./(latest|source|day|depth|stats) leaves the searches out, whose index takes most of the time.
+//
 // It reports the median, the 99th percentile and the processor time of this process (with SQLite that is
 // all, and what to compare on a busy machine). The data is built anew in a
 // temporary folder (TMPDIR), about 1.6 kB an item, and removed at the end.
@@ -39,7 +41,7 @@ func BenchmarkScale(b *testing.B) {
 			fillRiver(b, s, size)
 			b.Logf("%s: %d items built in %v", engine, size, time.Since(start).Round(time.Second))
 			benchmarkReads(b, s)
-			benchmarkSearch(b, s, size)
+			b.Run("search", func(b *testing.B) { benchmarkSearch(b, s, size) })
 			b.Run("latest 200 beside a writer", func(b *testing.B) { besideWriter(b, s) })
 			benchmarkRetain(b, s)
 		})
@@ -121,7 +123,7 @@ func benchmarkSearch(b *testing.B, s *Store, size int) {
 		{"in 1 of 1,000, 100 sources", func() string { return "thousand7" }, 100},
 		{"in none, 1,000 sources", func() string { return "nowhere" }, riverSources},
 	} {
-		b.Run("search "+c.name, func(b *testing.B) {
+		b.Run(c.name, func(b *testing.B) {
 			timeRiver(b, s, func() RiverQuery {
 				return RiverQuery{Text: c.text(), Sources: someSources(r, c.sources)}
 			})
@@ -241,19 +243,16 @@ func someSources(r *rand.Rand, n int) []freshet.ID {
 // of two, with keys, texts and pending search rows. A text's words tell how common they are.
 func fillRiver(t testing.TB, s *Store, n int) {
 	t.Helper()
-	run := func(text string, args ...any) {
+	run := func(text string) {
 		t.Helper()
-		if err := s.write(context.Background(), func(ctx context.Context, tx *tx) error {
-			_, err := tx.run(ctx, text, args)
-			return err
-		}); err != nil {
+		if _, err := s.writer.Exec(text); err != nil { // not write, which has little patience
 			t.Fatal(err)
 		}
 	}
-	series := "(with recursive s (n) as (select $1 union all select n + 1 from s where n < $2 - 1) select n from s) numbers"
+	series := "(with recursive s (n) as (select %d union all select n + 1 from s where n < %d - 1) select n from s) numbers"
 	text, key := "'"+strings.Repeat("snippet ", 20)+"'", "randomblob(16)"
 	if s.dialect.arrays {
-		series = "generate_series($1::bigint, $2::bigint - 1) as numbers (n)"
+		series = "generate_series(%d::bigint, %d::bigint - 1) as numbers (n)"
 		key = "decode(md5(id::text), 'hex')"
 	} else {
 		for _, pragma := range []string{"synchronous = off", "cache_size = -400000"} {
@@ -269,7 +268,7 @@ func fillRiver(t testing.TB, s *Store, n int) {
 	}
 	run("insert into hosts (id, name) values (1, 'example.com')")
 	run(`insert into sources (id, host_id, type, url, normalized_url, feed_title, created_at, updated_at)
-		select n, 1, 'rss', 'https://example.com/' || n, 'example.com/' || n, 'Source ' || n, 0, 0 from `+series, 1, riverSources+1)
+		select n, 1, 'rss', 'https://example.com/' || n, 'example.com/' || n, 'Source ' || n, 0, 0 from ` + fmt.Sprintf(series, 1, riverSources+1))
 	run(`insert into poll_state (source_id, host_id, shard, next_poll_at) select id, 1, id % 256, id from sources`)
 	const chunk = 250_000
 	for from := 0; from < n; from += chunk {
@@ -278,7 +277,7 @@ func fillRiver(t testing.TB, s *Store, n int) {
 				'https://example.com/items/' || n, 'https://example.com/items/' || n, 'https://example.com/items/' || n,
 				'Title of item ' || n, %s, 'An Author', '', published, published + late, published + late
 			from (select n, %d + n * %d / %d as published, (n * 7919) %% 3600000 as late from %s) made`,
-			riverSources, text, riverStart.UnixMilli(), riverSpan.Milliseconds(), n, series), from, min(from+chunk, n))
+			riverSources, text, riverStart.UnixMilli(), riverSpan.Milliseconds(), n, fmt.Sprintf(series, from, min(from+chunk, n))))
 	}
 	run(fmt.Sprintf(`insert into posts (source_id, published_at, ingested_at, item_id, guid, url, content_hash, first_seen_at)
 		select source_id, published_at, ingested_at, id, guid, url, %s, ingested_at from items order by source_id, published_at desc`, key))
