@@ -75,7 +75,7 @@ const maxToken = 4096
 // does not hold the token.
 func CheckToken(token string) (string, error) {
 	token = strings.TrimSpace(token)
-	if scheme, rest, found := strings.Cut(token, " "); found && strings.EqualFold(scheme, "bearer") {
+	if scheme, rest, _ := strings.Cut(token, " "); strings.EqualFold(scheme, "bearer") {
 		token = strings.TrimSpace(rest)
 	}
 	if token == "" {
