@@ -102,6 +102,9 @@ const (
 	mostRetryAfter = 24 * time.Hour
 )
 
+// NoReason is the error of an attempt that a worker gave up without a word.
+const NoReason = "The worker gave no reason."
+
 // Claim begins an attempt: it is counted before it is made, and its owner has until the lease's end (W6).
 func (e Execution) Claim(owner string, lease time.Duration, now time.Time) Execution {
 	e.State, e.Owner = Running, owner

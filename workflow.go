@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -307,7 +308,7 @@ func (a *Action) check(at string, bad *FieldErrors) {
 	default:
 		bad.add(at+"type", `must be "webhook", "queue", "notify" or "command"`)
 	}
-	if Hidden(a.URL) {
+	if isHidden(a.URL) {
 		bad.add(at+"url", "has the dots that hide a secret, and not the secret")
 	}
 	if len(a.URL) > mostAddress {
@@ -333,7 +334,7 @@ func (a *Action) checkWebhook(at string, bad *FieldErrors) {
 		if !isToken(name) || strings.ContainsAny(text, "\r\n\x00") || strings.HasPrefix(strings.ToLower(name), "webhook-") {
 			bad.add(at+"headers", fmt.Sprintf("%q cannot be sent", name))
 		}
-		if Hidden(text) {
+		if isHidden(text) {
 			bad.add(at+"headers", fmt.Sprintf("%q has the dots that hide a value, and not the value", name))
 		}
 	}
@@ -466,8 +467,12 @@ func (a Action) Shown() Action {
 // hiddenText stands where something secret was.
 const hiddenText = "••••"
 
-// Hidden says that a text stands where something secret was.
-func Hidden(text string) bool { return strings.Contains(text, hiddenText) }
+// Masked says that something of the action is as it is shown and not as it is.
+func (a *Action) Masked() bool {
+	return slices.ContainsFunc(append(slices.Collect(maps.Values(a.Headers)), a.URL, a.Secret, a.PreviousSecret), isHidden)
+}
+
+func isHidden(text string) bool { return strings.Contains(text, hiddenText) }
 
 // hidden shows that there is a secret, and its end, so that two can be told apart.
 func hidden(secret string) string {

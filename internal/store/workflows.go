@@ -539,7 +539,7 @@ const sampled = 5
 
 // SampleData returns data for TestWorkflow: of the newest that the workflow's source gave, else made up.
 func (s *Store) SampleData(ctx context.Context, w *freshet.Workflow) (freshet.TriggerData, error) {
-	polls, err := s.RecentPolls(ctx, w.Source, time.Time{}, sampled)
+	polls, err := s.RecentPolls(ctx, w.Source, time.Unix(0, 0), sampled)
 	return w.Sample(polls, means), err
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -68,6 +69,8 @@ var (
 	duplicateSource  = kind{"duplicate-source", 409, "The feed is there already", "Two addresses are one feed when they differ only in http or https, www., the default port or a slash at the end. The member feed names the one that is there."}
 	feedDisabled     = kind{"feed-disabled", 409, "The feed is switched off", "A feed that is switched off is not polled, by hand neither. Switch it on first: PATCH it with {\"enabled\": true}."}
 	otherKey         = kind{"other-key", 409, "Another master key", "Start the server with the master key that the tokens were sealed with (FRESHET_MASTER_KEY, or the key file in its data folder), or remove them and set them again."}
+	stillRunning     = kind{"still-running", 409, "The execution is running", "Somebody is carrying it out. Try again when its lease, due_at, is over."}
+	leaseLost        = kind{"lease-lost", 409, "The attempt is not yours any more", "Its lease ran out, and the execution goes to whoever asks next, or it is over. Lease for longer, or be done sooner."}
 	tooLarge         = kind{"too-large", 413, "The body is too large", "JSON may have 1 MiB, OPML 8 MiB."}
 	mediaType        = kind{"media-type", 415, "The body has the wrong type", "Send JSON as Content-Type: application/json, OPML as text/x-opml, application/xml, text/xml or a form file."}
 	invalid          = kind{"invalid", 422, "Something in it cannot be used", "The member errors names each field with the reason."}
@@ -79,7 +82,7 @@ var (
 )
 
 var kinds = []kind{badRequest, badCursor, unauthorized, foreignHost, crossOrigin, notFound, methodNotAllowed, slowRequest,
-	duplicateSource, feedDisabled, otherKey, tooLarge, mediaType, invalid, badOPML, noFeeds, tooManyTries, internal, unavailable}
+	duplicateSource, feedDisabled, otherKey, stillRunning, leaseLost, tooLarge, mediaType, invalid, badOPML, noFeeds, tooManyTries, internal, unavailable}
 
 // sentinels is the table from errors that callers branch on to what the asker is told.
 var sentinels = []struct {
@@ -91,6 +94,8 @@ var sentinels = []struct {
 	{freshet.ErrBadPlace, badCursor, "The cursor is not one that this server gave out."},
 	{freshet.ErrDisabled, feedDisabled, "The feed is switched off."},
 	{freshet.ErrKey, otherKey, "There are tokens that another master key sealed. Nothing was changed."},
+	{freshet.ErrRunning, stillRunning, "The execution is running; what it becomes is not known yet."},
+	{freshet.ErrLeaseLost, leaseLost, "The attempt is not the execution's any more; its lease ran out, or it is over."},
 	{context.DeadlineExceeded, unavailable, "The answer took too long."},
 	{context.Canceled, unavailable, "The request was given up."},
 }
@@ -103,6 +108,16 @@ func problem(k kind, detail string, fields ...FieldProblem) *Problem {
 // invalidField is the problem of one field that cannot be used.
 func invalidField(location, reason string, value any) *Problem {
 	return problem(invalid, name(location)+": "+reason+".", FieldProblem{location, reason, short(value)})
+}
+
+// invalidFields is the problem of several fields of a body.
+func invalidFields(fields freshet.FieldErrors) *Problem {
+	p := problem(invalid, "")
+	for _, f := range fields {
+		p.Errors = append(p.Errors, FieldProblem{"body." + f.Field, strings.TrimSuffix(f.Reason, "."), nil})
+	}
+	p.Detail = detail(p)
+	return p
 }
 
 // badAddress is the problem of an address that is none; reason is a sentence of fetch.CheckURL.
@@ -124,6 +139,7 @@ func problemOf(err error) *Problem {
 	var (
 		p         *Problem
 		field     *freshet.FieldError
+		fields    freshet.FieldErrors
 		duplicate *freshet.DuplicateError
 		failure   *freshet.Failure
 		list      *opml.Error
@@ -134,6 +150,8 @@ func problemOf(err error) *Problem {
 		return p
 	case errors.As(err, &field):
 		return invalidField("body."+field.Field, strings.TrimSuffix(field.Reason, "."), nil)
+	case errors.As(err, &fields):
+		return invalidFields(fields)
 	case errors.As(err, &duplicate):
 		p = problem(duplicateSource, "This address is already a feed: "+duplicate.Existing.Name()+".")
 		p.Feed = nameOf(duplicate.Existing)
@@ -193,7 +211,10 @@ func ours(_ huma.Context, _ string, v any) (any, error) {
 	}
 	p := problem(kindOf(theirs), theirs.Detail)
 	for _, e := range theirs.Errors {
-		p.Errors = append(p.Errors, fieldProblem(e))
+		f := fieldProblem(e)
+		if !slices.ContainsFunc(p.Errors, func(g FieldProblem) bool { return g.Location == f.Location }) {
+			p.Errors = append(p.Errors, f)
+		}
 	}
 	p.Detail = detail(p)
 	return p, nil

@@ -26,7 +26,8 @@ type Config struct {
 	Bell    *river.Bell  // rings when something visible was committed
 	Kick    func()       // wakes the scheduler
 	Find    func(ctx context.Context, pasted string) ([]discover.Candidate, error)
-	Look    func(ctx context.Context, address string) discover.Sight // of a list that is checked
+	Look    func(ctx context.Context, address string) discover.Sight     // of a list that is checked
+	Read    func(ctx context.Context, s freshet.Source) *freshet.Outcome // polls once, for a look
 	Ingest  func(ctx context.Context, windowEnd time.Time, ids []freshet.ID, force bool) (IngestResult, error)
 	Offline func() time.Time // since when our own network has been down (S5), zero while it is up; nil for never
 	Types   []freshet.Type   // of sources that can be read; nil for rss
