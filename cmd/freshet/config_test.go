@@ -21,7 +21,7 @@ func alone(t *testing.T) (home string) {
 	home = t.TempDir()
 	for _, pair := range os.Environ() {
 		name, _, _ := strings.Cut(pair, "=")
-		if strings.HasPrefix(name, "FRESHET_") || strings.HasPrefix(name, "XDG_") || name == "STATE_DIRECTORY" {
+		if strings.HasPrefix(name, "FRESHET_") || strings.HasPrefix(name, "XDG_") || name == "STATE_DIRECTORY" || name == "DISCORD_WEBHOOK_URL" {
 			t.Setenv(name, "")
 			os.Unsetenv(name)
 		}
@@ -78,6 +78,8 @@ func TestPrecedence(t *testing.T) {
 		"retry": "exponential", "max_backoff_hours": "7", "disable_after": "8", "delay.hosts": "a.org=9", "delay.types": "rss=1",
 		"retention": "48h", "fetch_allow": "10.0.0.0/8", "log_format": "json", "log_level": "warn",
 		"master_key": "k", "x_api": "https://x.example", "x_monthly_reads": "10",
+		"deliver_allow": "10.0.0.0/8", "deliver_concurrency": "9", "allow_commands": "true",
+		"discord_webhook_url": "https://discord.com/api/webhooks/1/x", "notify": "ntfy://ntfy.sh/topic",
 	}
 	if got, want := slices.Sorted(maps.Keys(samples)), settingsByName(); !slices.Equal(got, want) {
 		t.Fatalf("samples for %q, settings are %q", got, want)
@@ -230,6 +232,30 @@ func TestShownDatabaseHidesItsPassword(t *testing.T) {
 		if s.Name == "database" && s.Value != "postgres://me:xxxxx@db/river" {
 			t.Errorf("shown as %q", s.Value)
 		}
+	}
+}
+
+// W8 names the variable; ours wins over it. Neither it nor a notification's address is ever shown.
+func TestAlertAddresses(t *testing.T) {
+	alone(t)
+	t.Setenv("DISCORD_WEBHOOK_URL", "https://discord.com/api/webhooks/1/hunter2")
+	c, err := load(t, "--notify", "discord://hunter2@1, ntfy://ntfy.sh/hunter2")
+	if err != nil || c.Discord != "https://discord.com/api/webhooks/1/hunter2" || len(c.Notify) != 2 || c.Alerts != 3 {
+		t.Fatalf("%q, %q, %d alerts, %v", c.Discord, c.Notify, c.Alerts, err)
+	}
+	for _, s := range c.shown() {
+		if strings.Contains(s.Value, "hunter2") {
+			t.Errorf("%s is shown as %q", s.Name, s.Value)
+		}
+	}
+	t.Setenv("FRESHET_DISCORD_WEBHOOK_URL", "https://discord.com/api/webhooks/2/x")
+	if c, err = load(t); err != nil || c.Discord != "https://discord.com/api/webhooks/2/x" || c.Alerts != 1 {
+		t.Errorf("%q, %d alerts, %v", c.Discord, c.Alerts, err)
+	}
+	t.Setenv("FRESHET_DISCORD_WEBHOOK_URL", "")
+	t.Setenv("DISCORD_WEBHOOK_URL", "discord.com/hunter2")
+	if _, err = load(t); err == nil || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), "DISCORD_WEBHOOK_URL") {
+		t.Errorf("a wrong one: %v", err)
 	}
 }
 

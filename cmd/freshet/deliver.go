@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"log/slog"
+	"net/http"
 	"net/url"
 	"strings"
 
@@ -17,6 +18,10 @@ func (c *config) deliveries() deliver.Options {
 		Allow: c.DeliverAllow, AllowCommands: c.AllowCommands, UserAgent: userAgent(), Discord: c.Discord, Notify: c.Notify,
 	}
 }
+
+// guardLibraries puts the guard of deliveries before whatever a library sends by itself. Notifications are
+// sent so; nothing else of ours uses the standard client.
+func (c *config) guardLibraries() { http.DefaultTransport = c.deliveries().Transport() }
 
 // runner wires delivery: the actions, and who carries them out.
 func (c *config) runner(st *store.Store, log *slog.Logger, finished func(freshet.Execution, freshet.Attempt)) (*deliver.Runner, *deliver.Actions) {

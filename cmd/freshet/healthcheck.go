@@ -43,7 +43,7 @@ func askHealth(ctx context.Context, url string) error {
 	if err != nil {
 		return err
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := (&http.Client{Transport: &http.Transport{}}).Do(req)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/http"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -49,6 +50,18 @@ func (o Options) Alerts() int {
 	return n
 }
 
+// Transport makes and keeps connections to what may be delivered to. Libraries that send by themselves are
+// to send over it.
+func (o Options) Transport() *http.Transport {
+	t := transport(o.guard())
+	t.ResponseHeaderTimeout = Timeout
+	return t
+}
+
+func (o Options) guard() fetch.Guard {
+	return fetch.Guard{Allow: o.Allow, Setting: "FRESHET_DELIVER_ALLOW"}
+}
+
 // Actions does every kind of action, and alerts.
 type Actions struct {
 	types  map[freshet.ActionType]Action
@@ -58,7 +71,7 @@ type Actions struct {
 
 // New returns the actions that the options allow.
 func New(o Options) *Actions {
-	guard := fetch.Guard{Allow: o.Allow, Setting: "FRESHET_DELIVER_ALLOW"}
+	guard := o.guard()
 	post := newPoster(guard, cmp.Or(o.UserAgent, "Freshet"))
 	notify := newNotify(guard)
 	a := &Actions{queue: newQueue(guard)}

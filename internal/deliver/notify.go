@@ -22,7 +22,8 @@ import (
 // else shoutrrr knows (W7).
 //
 // The library takes no context and no dialer. So an address that names its own server is looked up and checked
-// before, a notification that does not end in time is left behind, and only so many are left behind.
+// before, the program gives the standard transport a guard (Options.Transport), a notification that does not
+// end in time is left behind, and only so many are left behind.
 type notify struct {
 	guard   fetch.Guard
 	sending chan struct{} // those under way, the ones left behind included

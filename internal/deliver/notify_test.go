@@ -4,8 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"net"
 	"net/http"
+	"net/http/httptest"
+	"net/netip"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -108,6 +112,29 @@ func TestNotifyFailures(t *testing.T) {
 		if !strings.Contains(a.Error, c.says) || strings.Contains(a.Error, "hunter22") || a.Final {
 			t.Errorf("%s: %+v", name, a)
 		}
+	}
+}
+
+// A server that is allowed leads a notification to one that is not.
+func TestNotifyIsNotLedAstray(t *testing.T) {
+	standard := http.DefaultTransport
+	t.Cleanup(func() { http.DefaultTransport = standard })
+	http.DefaultTransport = Options{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}.Transport()
+	l, err := net.Listen("tcp", "127.0.0.2:0")
+	if err != nil {
+		t.Skip("SKIPPED: this machine has no second loopback address")
+	}
+	var asked atomic.Bool
+	inside := &httptest.Server{Listener: l, Config: &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Store(true) })}}
+	inside.Start()
+	t.Cleanup(inside.Close)
+	url, _ := receiver(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, inside.URL, http.StatusTemporaryRedirect)
+	})
+	d := delivery("")
+	d.Do = freshet.Action{Type: freshet.Notify, URL: strings.Replace(url, "http://", "generic+http://", 1) + "/"}
+	if a := newNotify(loopback).Do(t.Context(), d); !strings.Contains(a.Error, "FRESHET_DELIVER_ALLOW") || asked.Load() {
+		t.Errorf("%+v, reached: %v", a, asked.Load())
 	}
 }
 

@@ -19,7 +19,7 @@ func look(m *Metrics) string {
 
 func TestCounters(t *testing.T) {
 	m := New("1.2.3", func(context.Context) (State, error) {
-		return State{Sources: map[freshet.Health]int{freshet.Healthy: 7, freshet.Unhealthy: 2}, Lag: 90 * time.Second, HostsCooling: 3}, nil
+		return State{Sources: map[freshet.Health]int{freshet.Healthy: 7, freshet.Unhealthy: 2}, Lag: 90 * time.Second, HostsCooling: 3, Undelivered: time.Hour}, nil
 	})
 	m.Polled(freshet.RSS, &freshet.Outcome{Took: 200 * time.Millisecond})
 	m.Polled(freshet.RSS, &freshet.Outcome{Unchanged: true})
@@ -27,6 +27,9 @@ func TestCounters(t *testing.T) {
 	m.Polled(freshet.HTTP, &freshet.Outcome{Failure: &freshet.Failure{Code: "timeout"}})
 	m.Stored(5, 2, 1)
 	m.Stored(1, 0, 0)
+	m.Delivered(freshet.Execution{State: freshet.Retrying})
+	m.Delivered(freshet.Execution{State: freshet.Succeeded})
+	m.Delivered(freshet.Execution{State: freshet.Succeeded})
 	got := look(m)
 	for _, line := range []string{
 		`freshet_fetches_total{outcome="ok",type="rss"} 1`,
@@ -42,6 +45,9 @@ func TestCounters(t *testing.T) {
 		`freshet_sources{state="pending"} 0`,
 		`freshet_schedule_lag_seconds 90`,
 		`freshet_hosts_cooling 3`,
+		`freshet_deliveries_total{outcome="succeeded"} 2`,
+		`freshet_deliveries_total{outcome="retrying"} 1`,
+		`freshet_outbox_oldest_seconds 3600`,
 		`freshet_build_info{version="1.2.3"} 1`,
 		`go_goroutines `,
 	} {
