@@ -150,3 +150,18 @@ func TestBriefingRefusals(t *testing.T) {
 		t.Errorf("a refusal left something:\n%s", out)
 	}
 }
+
+// Where nobody runs a server, a run that polls once removes what is past retention before it polls (S1, D8).
+func TestIngestCleansBeforePolling(t *testing.T) {
+	instance(t)
+	url := site(t, map[string]string{"/feed": feedOf("News", "hours ago")})
+	good(t, "sources", "add", "--no-discover", url+"/feed")
+	good(t, "ingest")
+	if out := good(t, "river"); !strings.Contains(out, "hours ago") {
+		t.Fatalf("the river lacks what was read:\n%s", out)
+	}
+	good(t, "ingest", "--retention", "1h")
+	if out := good(t, "river"); strings.Contains(out, "hours ago") {
+		t.Errorf("what is past retention is there:\n%s", out)
+	}
+}

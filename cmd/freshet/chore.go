@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"os"
 	"time"
 
 	"freshet/internal/store"
@@ -23,18 +25,27 @@ const choreLease = time.Minute
 
 // chores are those of an instance: texts become searchable, and what is past retention goes (D8).
 func chores(st *store.Store, owner string, woken <-chan struct{}, log *slog.Logger) []*chore {
-	lease := func(job string) func(context.Context, time.Time) (bool, error) {
-		return func(ctx context.Context, now time.Time) (bool, error) {
-			return st.AcquireJob(ctx, job, owner, choreLease, now)
-		}
-	}
 	return []*chore{
-		{name: "search", every: time.Minute, woken: woken, lease: lease("search"), log: log,
+		{name: "search", every: time.Minute, woken: woken, lease: leaseOf(st, "search", owner), log: log,
 			batch: func(ctx context.Context, _ time.Time) (int, error) { return st.IndexText(ctx, 500) }},
-		{name: "retention", every: 10 * time.Minute, lease: lease("retention"), log: log,
-			batch: func(ctx context.Context, now time.Time) (int, error) { return st.Retain(ctx, now, 500) }},
+		retention(st, owner, log),
 	}
 }
+
+// retention removes what is past retention (D8) and what briefings have no use for any more.
+func retention(st *store.Store, owner string, log *slog.Logger) *chore {
+	return &chore{name: "retention", every: 10 * time.Minute, lease: leaseOf(st, "retention", owner), log: log,
+		batch: func(ctx context.Context, now time.Time) (int, error) { return st.Retain(ctx, now, 500) }}
+}
+
+func leaseOf(st *store.Store, job, owner string) func(context.Context, time.Time) (bool, error) {
+	return func(ctx context.Context, now time.Time) (bool, error) {
+		return st.AcquireJob(ctx, job, owner, choreLease, now)
+	}
+}
+
+// instanceName tells instances apart that hold leases.
+func instanceName() string { return fmt.Sprintf("%s-%d", hostname(), os.Getpid()) }
 
 // Run works until ctx ends.
 func (c *chore) Run(ctx context.Context) error {
@@ -52,6 +63,18 @@ func (c *chore) Run(ctx context.Context) error {
 			c.log.Warn("housekeeping stopped and is tried again", "chore", c.name, "err", err)
 		}
 		timer.Reset(c.every)
+	}
+}
+
+// onceWithin bounds what a command that runs once does of a chore; the rest is left to the next one.
+const onceWithin = 5 * time.Second
+
+// once works for a while, for instances that no server runs beside.
+func (c *chore) once(ctx context.Context) {
+	limited, cancel := context.WithTimeout(ctx, onceWithin)
+	defer cancel()
+	if err := c.work(limited); err != nil && limited.Err() == nil {
+		c.log.Warn("housekeeping stopped and is tried again", "chore", c.name, "err", err)
 	}
 }
 

@@ -46,7 +46,9 @@ func ingestCmd() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				run := ingest{store: st, poll: c.scheduler(st, v, c.fetcher(), c.logger(cmd.ErrOrStderr()), nil).RunRefresh}
+				log := c.logger(cmd.ErrOrStderr())
+				retention(st, instanceName(), log).once(ctx)
+				run := ingest{store: st, poll: c.scheduler(st, v, c.fetcher(), log, nil).RunRefresh}
 				result, err := run.run(ctx, end, ids, force)
 				if err != nil {
 					return err
