@@ -114,7 +114,9 @@ func TestA1AddWithOptions(t *testing.T) {
 			b.open("/sources")
 			b.fill("#url", stand.url+"/prices")
 			b.click(".options summary")
-			visible := func(css string) bool { return eval[bool](b, fmt.Sprintf("document.querySelector(%q).checkVisibility()", css)) }
+			visible := func(css string) bool {
+				return eval[bool](b, fmt.Sprintf("document.querySelector(%q).checkVisibility()", css))
+			}
 			if visible("[name=selector]") {
 				t.Error("a feed is asked for a selector")
 			}
