@@ -59,6 +59,7 @@ func (c *config) serve(cmd *cobra.Command) error {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(softMemory)
 	}
+	c.guardLibraries()
 	listener, err := net.Listen("tcp", c.Listen)
 	if err != nil {
 		return err
@@ -143,7 +144,7 @@ func (s *serving) run(ctx context.Context, listener net.Listener) (err error, en
 	})
 	group.Go(func() error { return s.web.Serve(ctx, listener) })
 	group.Go(func() error { return s.watch(ctx) })
-	for _, c := range chores(s.store, fmt.Sprintf("%s-%d", hostname(), os.Getpid()), s.texts, s.log) {
+	for _, c := range chores(s.store, instanceName(), s.texts, s.log) {
 		group.Go(func() error { return c.Run(ctx) })
 	}
 	done := make(chan error, 1)
