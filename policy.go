@@ -184,7 +184,7 @@ var strictHosts = map[string]time.Duration{
 	"youtube.com": 2 * time.Second,
 }
 
-// nitterDelay is for instances of nitter, which people run under many names.
+// nitterDelay is for mirrors of X, which people run under many names.
 const nitterDelay = 5 * time.Second
 
 // delay resolves the pause after a poll: source, host, type, none (S6). The default group of
@@ -196,13 +196,14 @@ func (s Settings) delay(src Source) (time.Duration, Origin) {
 	if d := src.Config.PollDelaySeconds; d != nil {
 		return time.Duration(*d * float64(time.Second)), FromSource
 	}
-	if d, host, ok := delayOf(s.HostDelay, src.Host); ok {
-		return d, FromConfiguration.of(host)
+	host := src.Host[strings.LastIndexByte(src.Host, '@')+1:] // accounts on X are grouped by owner
+	if d, entry, ok := delayOf(s.HostDelay, host); ok {
+		return d, FromConfiguration.of(entry)
 	}
-	if d, host, ok := delayOf(strictHosts, src.Host); ok {
-		return d, FromBuiltIn.of(host)
+	if d, entry, ok := delayOf(strictHosts, host); ok {
+		return d, FromBuiltIn.of(entry)
 	}
-	if strings.Contains(src.Host, "nitter") {
+	if strings.Contains(host, "nitter") || OnNitter(host) {
 		return nitterDelay, FromBuiltIn.of("nitter")
 	}
 	if d, ok := s.TypeDelay[src.Type]; ok {

@@ -48,7 +48,7 @@ func TestPolicyInterval(t *testing.T) {
 // S6: the source's own delay, else the host's, else the type's, else none.
 func TestPolicyDelay(t *testing.T) {
 	s := DefaultSettings()
-	s.HostDelay = map[string]time.Duration{"slow.example": 3 * time.Second, "quick.example": 0, "old.reddit.com": 0, "nitter.mine.example": 0}
+	s.HostDelay = map[string]time.Duration{"slow.example": 3 * time.Second, "quick.example": 0, "old.reddit.com": 0, "paced.example": 4 * time.Second, "nitter.mine.example": 0}
 	s.TypeDelay = map[Type]time.Duration{Twitter: 2 * time.Second, RSS: time.Second}
 	own := Config{PollDelaySeconds: ptr(0.5)}
 	tests := []struct {
@@ -68,7 +68,9 @@ func TestPolicyDelay(t *testing.T) {
 		{"another strict host", Source{Type: RSS, Host: "www.youtube.com"}, 2 * time.Second, "built in for youtube.com"},
 		{"an instance of nitter", Source{Type: RSS, Host: "nitter.poast.example"}, 5 * time.Second, "built in for nitter"},
 		{"an own instance of nitter", Source{Type: RSS, Host: "nitter.mine.example"}, 0, "configuration for nitter.mine.example"},
-		{"the type's entry", Source{Type: Twitter, Host: "x.com"}, 2 * time.Second, "configuration for type twitter"},
+		{"a mirror of X by another name", Source{Type: RSS, Host: "xcancel.com"}, 5 * time.Second, "built in for nitter"},
+		{"accounts on X with their owner's token", Source{Type: Twitter, Host: "ann@api.paced.example"}, 4 * time.Second, "configuration for paced.example"},
+		{"the type's entry", Source{Type: Twitter, Host: "ann@api.x.com"}, 2 * time.Second, "configuration for type twitter"},
 		{"none", Source{Type: Website, Host: "a.example"}, 0, FromBuiltIn},
 		{"the default group has none", Source{Type: RSS, Config: own}, 0, FromBuiltIn},
 	}

@@ -5,12 +5,16 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"freshet"
+	"freshet/internal/fetch"
+	"freshet/internal/reader"
 	"freshet/internal/store"
+	"freshet/internal/vault"
 )
 
 // The scenarios of the polling seeds (000, 003), each from the scheduler over reader and parser to the database
@@ -23,6 +27,7 @@ func TestScenarios(t *testing.T) {
 		{"Source polled when interval has elapsed", playElapsed},
 		{"Source skipped when interval has not elapsed", playNotElapsed},
 		{"Disabled source never polled", playDisabled},
+		{"Twitter source polled with user context", playTwitter},
 		{"Source with failures uses backoff interval", playBackoff},
 		{"Host groups polled in parallel", playHostGroups},
 		{"Scheduler method is a suspend function", playSuspend},
@@ -57,10 +62,17 @@ func TestScenarios(t *testing.T) {
 type stage struct {
 	*testing.T
 	*world
-	st   *store.Store
-	s    *Scheduler
-	log  *logbook
-	stop func()
+	st     *store.Store
+	tokens *vault.Vault
+	s      *Scheduler
+	log    *logbook
+	stop   func()
+}
+
+// keys are tokens of the X API, and what they cost.
+type keys struct {
+	*vault.Vault
+	*store.Store
 }
 
 func newStage(t *testing.T, dsn string) *stage {
@@ -73,7 +85,13 @@ func newStage(t *testing.T, dsn string) *stage {
 	}
 	t.Cleanup(func() { st.Close() })
 	sg.st = st
-	sg.s = New(st, sg.reader(), Options{Settings: st.Settings(), Tick: time.Minute, LeaseTTL: 6 * time.Hour, Logger: sg.log.logger(slog.LevelDebug)})
+	if sg.tokens, err = vault.Open(t.Context(), st, strings.Repeat("5eed", 16), ""); err != nil {
+		t.Fatal(err)
+	}
+	rd := reader.New(fetch.NewWith(sg.world, fetch.Settings{}), quiet).WithX(reader.X{
+		API: "https://api.x.com", Keys: keys{sg.tokens, st}, Timeout: 10 * time.Second, Policy: st.Settings().Policy,
+	})
+	sg.s = New(st, rd, Options{Settings: st.Settings(), Tick: time.Minute, LeaseTTL: 6 * time.Hour, Logger: sg.log.logger(slog.LevelDebug)})
 	sg.stop = serve(t, sg.s)
 	return sg
 }
@@ -191,6 +209,73 @@ func playDisabled(sg *stage) {
 	if n := sg.count(); n != 1 {
 		sg.Errorf("%d requests, want only the one before it was disabled", n)
 	}
+}
+
+// The owner of a source is its briefing's owner (S7): Ann's accounts are read with Ann's token, Bob's with Bob's, and
+// those of whoever has none not at all.
+func playTwitter(sg *stage) {
+	for _, owner := range []string{"ann", "bob"} {
+		if _, err := sg.tokens.Set(sg.Context(), owner, freshet.X, "the-token-of-"+owner, time.Now()); err != nil {
+			sg.Fatal(err)
+		}
+	}
+	var calls []string
+	var mu sync.Mutex // guards calls
+	sg.xAccount(&calls, &mu, "city_pool", "11", "The pool is open")
+	sg.xAccount(&calls, &mu, "city_zoo", "22", "The zoo is open")
+	sg.xAccount(&calls, &mu, "city_hall", "33", "The hall is open")
+	briefed := map[string]freshet.Briefing{}
+	for owner, url := range map[string]string{"ann": "https://x.com/city_pool", "bob": "https://x.com/city_zoo", "eve": "https://x.com/city_hall"} {
+		b, err := sg.st.AddBriefing(sg.Context(), freshet.NewBriefing("Of "+owner, owner),
+			[]store.BriefingSource{{NewSource: store.NewSource{Type: freshet.Twitter, URL: url, AtOnce: true}}}, time.Now())
+		if err != nil {
+			sg.Fatal(err)
+		}
+		briefed[owner] = b
+	}
+	sg.s.Kick()
+	time.Sleep(20 * time.Minute) // the first poll, and one more
+	for call, want := range map[string]int{
+		"/2/users/by/username/city_pool the-token-of-ann": 1, "/2/users/11/tweets the-token-of-ann": 2,
+		"/2/users/by/username/city_zoo the-token-of-bob": 1, "/2/users/22/tweets the-token-of-bob": 2,
+	} {
+		n := 0
+		for i := len(calls) - 1; i >= 0; i-- {
+			if calls[i] == call {
+				calls = append(calls[:i], calls[i+1:]...)
+				n++
+			}
+		}
+		if n != want {
+			sg.Errorf("%s was called %d times, want %d", call, n, want)
+		}
+	}
+	if len(calls) != 0 {
+		sg.Errorf("other calls: %q", calls)
+	}
+	for owner, want := range map[string]int{"ann": 1, "bob": 1, "eve": 0} {
+		if c, err := sg.st.Compose(sg.Context(), briefed[owner].ID, time.Now()); err != nil || c.Posts != want {
+			sg.Errorf("%s's briefing has %d posts, want %d (%v)", owner, c.Posts, want, err)
+		}
+	}
+	if f := sg.source(briefed["eve"].Sources[0].Source.ID).LastFailure; f == nil || f.Code != freshet.NeedsCredential {
+		sg.Errorf("the source of an owner without a token: %+v", f)
+	}
+}
+
+// xAccount answers for an account as the X API does, and notes each call with its token.
+func (sg *stage) xAccount(calls *[]string, mu *sync.Mutex, name, id, text string) {
+	serve := func(path, body string) {
+		sg.set("api.x.com"+path, func(r *http.Request) (*http.Response, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			*calls = append(*calls, path+" "+strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
+			return answer(200, body, "Content-Type", "application/json"), nil
+		})
+	}
+	serve("/2/users/by/username/"+name, fmt.Sprintf(`{"data":{"id":%q,"name":"City","username":%q}}`, id, name))
+	serve("/2/users/"+id+"/tweets", fmt.Sprintf(`{"data":[{"id":"1%s","text":%q,"created_at":%q}],"meta":{"result_count":1}}`,
+		id, text, time.Now().Add(time.Minute).UTC().Format(time.RFC3339)))
 }
 
 func playBackoff(sg *stage) {
