@@ -132,9 +132,9 @@ func (s *shift) loop(ctx context.Context) {
 }
 
 // finished is told of every attempt whose end is recorded. One that is due again before the next look
-// brings it forward.
+// brings it forward, and so does one that was given up: people are told of it by an alert.
 func (s *shift) finished(e freshet.Execution, a freshet.Attempt) {
-	if !e.DueAt.IsZero() && e.DueAt.UnixNano() < s.planned.Load() {
+	if e.State == freshet.Dead || !e.DueAt.IsZero() && e.DueAt.UnixNano() < s.planned.Load() {
 		s.Kick()
 	}
 	if s.o.Finished != nil {
