@@ -205,7 +205,7 @@ func playDisabled(sg *stage) {
 		sg.Fatal(err)
 	}
 	sg.s.Kick()
-	time.Sleep(24 * time.Hour)
+	time.Sleep(2 * time.Hour)
 	if n := sg.count(); n != 1 {
 		sg.Errorf("%d requests, want only the one before it was disabled", n)
 	}
@@ -235,6 +235,8 @@ func playTwitter(sg *stage) {
 	}
 	sg.s.Kick()
 	time.Sleep(20 * time.Minute) // the first poll, and one more
+	mu.Lock()
+	defer mu.Unlock()
 	for call, want := range map[string]int{
 		"/2/users/by/username/city_pool the-token-of-ann": 1, "/2/users/11/tweets the-token-of-ann": 2,
 		"/2/users/by/username/city_zoo the-token-of-bob": 1, "/2/users/22/tweets the-token-of-bob": 2,
