@@ -71,7 +71,7 @@ func rootCmd() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	group(root,
-		serveCmd(), ingestCmd(), whyCmd(), sourcesCmd(), credentialsCmd(), riverCmd(), briefingCmd(), parseCmd(fetcherOf(root)),
+		serveCmd(), ingestCmd(), whyCmd(), sourcesCmd(), credentialsCmd(), riverCmd(), briefingCmd(), workflowsCmd(), executionsCmd(), queueCmd(), parseCmd(fetcherOf(root)),
 		configCmd(), healthcheckCmd(), versionCmd())
 	addSettingFlags(root.PersistentFlags())
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })

@@ -19,6 +19,7 @@ import (
 	"freshet/internal/fetch"
 	"freshet/internal/metrics"
 	"freshet/internal/poll"
+	"freshet/internal/reader"
 	"freshet/internal/river"
 	"freshet/internal/store"
 	"freshet/internal/vault"
@@ -119,6 +120,7 @@ func (c *config) newServing(st *store.Store, v *vault.Vault, log *slog.Logger) (
 				return client.Get(ctx, fetch.Request{URL: url})
 			}, address)
 		},
+		Read:    readOnce(reader.New(client, log)),
 		Ingest:  ingest{store: st, poll: s.waitFor}.run,
 		Offline: func() time.Time { since, _ := s.scheduler.Paused(); return since },
 		Types:   types, Metrics: s.metrics.Handler(), Logger: log, Version: thisBuild().Version,

@@ -221,8 +221,7 @@ type leaseOutput struct {
 // worker is the owner of what workers lease: which one it is, nobody needs to know.
 const worker = "worker"
 
-// leaseExecutions hands out executions of workflows without actions. An empty hand waits for as long as was asked,
-// and at least for as long as nothing comes.
+// leaseExecutions hands out executions of workflows without actions, and waits for the first for as long as was asked.
 func (s *Server) leaseExecutions(ctx context.Context, in *leaseInput) (*leaseOutput, error) {
 	b := &in.Body
 	workflow, err := s.leasable(ctx, b.Workflow)
@@ -236,33 +235,35 @@ func (s *Server) leaseExecutions(ctx context.Context, in *leaseInput) (*leaseOut
 	out.Body.Executions = []Leased{}
 	for {
 		now := time.Now()
-		leased, err := s.Store.LeaseExecutions(ctx, worker, workflow, b.Limit, time.Duration(b.LeaseSeconds)*time.Second, now)
-		if err != nil {
-			return nil, err
-		}
-		if len(leased) > 0 || !now.Before(end) {
-			for i := range leased {
-				out.Body.Executions = append(out.Body.Executions, ShowLeased(&leased[i]))
-			}
-			return out, nil
-		}
 		next, err := s.Store.NextLease(ctx, workflow)
 		if err != nil {
 			return nil, err
 		}
+		if !next.IsZero() && !next.After(now) {
+			leased, err := s.Store.LeaseExecutions(ctx, worker, workflow, b.Limit, time.Duration(b.LeaseSeconds)*time.Second, now)
+			if err != nil {
+				return nil, err
+			}
+			for i := range leased {
+				out.Body.Executions = append(out.Body.Executions, ShowLeased(&leased[i]))
+			}
+		}
+		if len(out.Body.Executions) > 0 || !now.Before(end) {
+			return out, nil
+		}
 		select {
 		case <-rung:
-		case <-time.After(LeaseWait(next, end, now)):
+		case <-time.After(leaseWait(next, end, now)):
 		case <-s.done:
-			end = now
+			return out, nil
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
 	}
 }
 
-// LeaseWait is how long a worker waits before it looks again: until something is due, or the end of its patience.
-func LeaseWait(next, end, now time.Time) time.Duration {
+// leaseWait is how long a worker waits before it looks again: until something is due, or the end of its patience.
+func leaseWait(next, end, now time.Time) time.Duration {
 	wait := end.Sub(now)
 	if !next.IsZero() {
 		wait = min(wait, max(next.Sub(now), time.Second)) // what is due and not handed out waits for another

@@ -116,7 +116,7 @@ func TestLeaseWait(t *testing.T) {
 		"something is there and waits": {at(-5), at(30), time.Second},
 		"patience is nearly over":      {at(-5), now.Add(time.Millisecond), time.Millisecond},
 	} {
-		if got := LeaseWait(test.next, test.end, now); got != test.want {
+		if got := leaseWait(test.next, test.end, now); got != test.want {
 			t.Errorf("%s: waits %s, want %s", name, got, test.want)
 		}
 	}

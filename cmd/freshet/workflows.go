@@ -1,0 +1,380 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"freshet"
+	"freshet/internal/reader"
+	"freshet/internal/store"
+	"freshet/internal/web"
+)
+
+func workflowsCmd() *cobra.Command {
+	cmd := &cobra.Command{Use: "workflows", Short: "Add, list, test, switch and remove workflows"}
+	group(cmd, workflowsListCmd(), workflowsShowCmd(), workflowsAddCmd(), workflowsTestCmd(),
+		workflowsSwitchCmd("enable", "Switch workflows on; their failures are forgotten", true),
+		workflowsSwitchCmd("disable", "Switch workflows off", false), workflowsRmCmd())
+	return cmd
+}
+
+// readOnce reads a source once, for a look.
+func readOnce(r *reader.Reader) func(context.Context, freshet.Source) *freshet.Outcome {
+	return func(ctx context.Context, src freshet.Source) *freshet.Outcome {
+		turn := r.Turn()
+		defer turn.Close()
+		return turn.Read(ctx, src)
+	}
+}
+
+// findWorkflow finds a workflow by name or id and says where the names are.
+func findWorkflow(ctx context.Context, st *store.Store, nameOrID string) (freshet.Workflow, error) {
+	w, err := st.FindWorkflow(ctx, nameOrID)
+	if errors.Is(err, freshet.ErrNotFound) {
+		return w, fmt.Errorf("%s is no workflow here (freshet workflows list)", nameOrID)
+	}
+	return w, err
+}
+
+// showWorkflow is a workflow as the API shows it. The secrets in shown are not hidden.
+func showWorkflow(ctx context.Context, st *store.Store, w *freshet.Workflow, shown map[string]bool) (web.Workflow, error) {
+	source, err := st.Source(ctx, w.Source)
+	if err != nil {
+		return web.Workflow{}, err
+	}
+	return web.ShowWorkflow(w, &source, st.Settings(), shown, time.Now()), nil
+}
+
+func workflowsListCmd() *cobra.Command {
+	asJSON := false
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the workflows with their state",
+		Args:  exactly(0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withStore(cmd, func(ctx context.Context, _ *config, st *store.Store) error {
+				list, err := st.Workflows(ctx)
+				if err != nil {
+					return err
+				}
+				shown := make([]web.Workflow, len(list))
+				for i := range list {
+					if shown[i], err = showWorkflow(ctx, st, &list[i], nil); err != nil {
+						return err
+					}
+				}
+				if asJSON {
+					return writeJSON(cmd.OutOrStdout(), map[string]any{"workflows": shown})
+				}
+				return printWorkflows(cmd.OutOrStdout(), shown, time.Now())
+			})
+		},
+	}
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+func printWorkflows(w io.Writer, list []web.Workflow, now time.Time) error {
+	rows := make([][]string, len(list))
+	for i := range list {
+		f := &list[i]
+		next := "never"
+		if f.NextPollAt != nil {
+			next = until(*f.NextPollAt, now)
+		}
+		rows[i] = []string{f.ID.String(), conditionOf(f), next, cut(clean(f.Name), 40), f.Trigger.Config.URL}
+	}
+	return table(w, []string{"ID", "STATE", "NEXT", "NAME", "URL"}, rows)
+}
+
+// conditionOf says in a word how a workflow is.
+func conditionOf(f *web.Workflow) string {
+	switch {
+	case !f.Enabled:
+		return "off"
+	case f.State.ConsecutiveFailures > 0:
+		return "failing"
+	default:
+		return "on"
+	}
+}
+
+func workflowsShowCmd() *cobra.Command {
+	asJSON := false
+	cmd := &cobra.Command{
+		Use:   "show NAME|ID",
+		Short: "Show a workflow: what it does, how it is, when its address is polled next",
+		Args:  exactly(1, "one name or id"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withStore(cmd, func(ctx context.Context, _ *config, st *store.Store) error {
+				w, err := findWorkflow(ctx, st, args[0])
+				if err != nil {
+					return err
+				}
+				shown, err := showWorkflow(ctx, st, &w, nil)
+				if err != nil {
+					return err
+				}
+				return printWorkflow(cmd, shown, asJSON)
+			})
+		},
+	}
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+// printWorkflow writes one workflow; what should be known of it is talk, so that it is seen beside JSON, too.
+func printWorkflow(cmd *cobra.Command, f web.Workflow, asJSON bool) error {
+	for _, warning := range f.Warnings {
+		fmt.Fprintf(cmd.ErrOrStderr(), "freshet: %s\n", clean(warning))
+	}
+	out := cmd.OutOrStdout()
+	if asJSON {
+		return writeJSON(out, f)
+	}
+	c := f.Trigger.Config
+	fmt.Fprintf(out, "%s\n%s\n%s every %s, %s; id %s\n", terminalOf(out).bold(clean(f.Name)), clean(c.URL), c.ContentType, freshet.Span(f.Every()), conditionOf(&f), f.ID)
+	if f.Filter != "" {
+		fmt.Fprintf(out, "filter: %s\n", clean(f.Filter))
+	}
+	for i := range f.Actions {
+		a := &f.Actions[i]
+		fmt.Fprintf(out, "action %s: %s\n", a.ID, clean(strings.Join(append([]string{string(a.Type), a.URL}, a.Command...), " ")))
+		if a.Secret != "" {
+			fmt.Fprintf(out, "  secret: %s\n", a.Secret)
+		}
+		if a.Disabled != "" {
+			fmt.Fprintf(out, "  switched off: %s\n", clean(a.Disabled))
+		}
+	}
+	if len(f.Actions) == 0 {
+		fmt.Fprintln(out, "no action: freshet queue pull fetches what it makes")
+	}
+	if f.DisabledReason != nil {
+		fmt.Fprintf(out, "switched off: %s\n", clean(*f.DisabledReason))
+	} else if f.State.LastError != nil {
+		fmt.Fprintf(out, "failed %d times in a row: %s\n", f.State.ConsecutiveFailures, clean(*f.State.LastError))
+	}
+	_, err := fmt.Fprintln(out, clean(f.NextPollReason))
+	return err
+}
+
+// workflowFlags are what a workflow is made of on the command line.
+type workflowFlags struct {
+	d       freshet.Definition
+	kind    string
+	batch   string
+	first   string
+	every   float64
+	webhook []string
+	queue   []string
+	notify  []string
+	command []string
+	file    string
+}
+
+func (f *workflowFlags) add(cmd *cobra.Command) {
+	flags, c := cmd.Flags(), &f.d.Trigger.Config
+	flags.StringVar(&c.URL, "url", "", "address to watch")
+	flags.StringVar(&f.d.Name, "name", "", "name; the address without one")
+	flags.StringVar(&f.kind, "type", string(freshet.ContentRSS), "what the address gives: rss, atom, or http for any document")
+	flags.Float64Var(&f.every, "every", 0, "minutes between polls, 5 or more (15)")
+	flags.StringVar(&f.d.Filter, "filter", "", `condition over entries, such as 'title contains "Go"'`)
+	flags.StringVar(&f.batch, "batch", "", "what makes an execution: poll (what a poll brings), item (each entry) or window (what comes within --window)")
+	flags.Float64Var(&f.d.WindowMinutes, "window", 0, "minutes that --batch window gathers")
+	flags.StringVar(&f.first, "first-poll", "", "all (what is there is new) or baseline (it is not)")
+	flags.StringVar(&c.Selector, "selector", "", "CSS selector of what counts of a document, for --type http")
+	flags.StringVar(&c.JSONPath, "json-path", "", "JSON path of what counts of a document, for --type http")
+	flags.BoolVar(&f.d.Ordered, "ordered", false, "carry executions out one after the other")
+	flags.StringArrayVar(&f.webhook, "webhook", nil, "address to POST to; may be repeated")
+	flags.StringArrayVar(&f.queue, "queue", nil, "broker to publish to: nats://, sqs://, amqp:// or kafka://; may be repeated")
+	flags.StringArrayVar(&f.notify, "notify", nil, "notification to send, such as ntfy://ntfy.sh/topic; may be repeated")
+	flags.StringArrayVar(&f.command, "command", nil, "program and its arguments, each with a flag of its own")
+	flags.StringVar(&f.file, "file", "", "definition as JSON (- for standard input) in place of the other flags")
+}
+
+// definition is what the flags say, or the file.
+func (f *workflowFlags) definition(cmd *cobra.Command) (freshet.Definition, error) {
+	if f.file != "" {
+		return readDefinition(cmd.InOrStdin(), f.file)
+	}
+	d := f.d
+	d.Enabled, d.Batch = true, freshet.Batch(f.batch)
+	c := &d.Trigger.Config
+	c.ContentType, c.FirstPoll, c.IntervalMinutes = freshet.ContentType(f.kind), freshet.FirstPoll(f.first), f.every
+	if d.Name == "" {
+		d.Name = c.URL
+	}
+	for _, given := range []struct {
+		kind freshet.ActionType
+		urls []string
+	}{{freshet.Webhook, f.webhook}, {freshet.Queue, f.queue}, {freshet.Notify, f.notify}} {
+		for _, u := range given.urls {
+			d.Actions = append(d.Actions, freshet.Action{Type: given.kind, URL: u})
+		}
+	}
+	if len(f.command) > 0 {
+		d.Actions = append(d.Actions, freshet.Action{Type: freshet.Command, Command: f.command})
+	}
+	return d, nil
+}
+
+// maxDefinition bounds the file of a definition, as the API does.
+const maxDefinition = 1 << 20
+
+func readDefinition(in io.Reader, name string) (freshet.Definition, error) {
+	d := freshet.Definition{Enabled: true}
+	if name != "-" {
+		file, err := os.Open(name)
+		if err != nil {
+			return d, err
+		}
+		defer file.Close()
+		in = file
+	}
+	text, err := io.ReadAll(io.LimitReader(in, maxDefinition+1))
+	if err == nil && len(text) > maxDefinition {
+		err = errors.New("it is larger than 1 MiB")
+	}
+	if err == nil {
+		decoder := json.NewDecoder(bytes.NewReader(text))
+		decoder.DisallowUnknownFields()
+		err = decoder.Decode(&d)
+	}
+	if err != nil {
+		return d, fmt.Errorf("read %s: %w", name, err)
+	}
+	return d, nil
+}
+
+func workflowsAddCmd() *cobra.Command {
+	var (
+		flags  workflowFlags
+		asJSON bool
+	)
+	cmd := &cobra.Command{
+		Use:   "add --url URL [--webhook URL]...",
+		Short: "Add a workflow and print it; a webhook's secret is shown only now",
+		Args:  exactly(0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if flags.file == "" && flags.d.Trigger.Config.URL == "" {
+				return usageError{errors.New("--url or --file is needed")}
+			}
+			d, err := flags.definition(cmd)
+			if err != nil {
+				return err
+			}
+			return withStore(cmd, func(ctx context.Context, _ *config, st *store.Store) error {
+				w, err := st.AddWorkflow(ctx, d, time.Now())
+				if err != nil {
+					return definitionError(err)
+				}
+				shown, err := showWorkflow(ctx, st, &w, web.NewSecrets(&w, d.Actions...))
+				if err != nil {
+					return err
+				}
+				return printWorkflow(cmd, shown, asJSON)
+			})
+		},
+	}
+	flags.add(cmd)
+	for _, name := range []string{"url", "name", "webhook", "queue", "notify", "command", "filter"} {
+		cmd.MarkFlagsMutuallyExclusive("file", name)
+	}
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+// definitionError writes the fields that cannot be used one below the other.
+func definitionError(err error) error {
+	fields, ok := errors.AsType[freshet.FieldErrors](err)
+	if !ok {
+		return err
+	}
+	lines := []string{"the workflow cannot be added:"}
+	for i := range fields {
+		lines = append(lines, "  "+fields[i].Error())
+	}
+	return errors.New(strings.Join(lines, "\n"))
+}
+
+func workflowsTestCmd() *cobra.Command {
+	asJSON := false
+	cmd := &cobra.Command{
+		Use:   "test NAME|ID",
+		Short: "Have the server carry out a workflow's actions once, with its newest entries",
+		Args:  exactly(1, "one name or id"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withStore(cmd, func(ctx context.Context, _ *config, st *store.Store) error {
+				w, err := findWorkflow(ctx, st, args[0])
+				if err != nil {
+					return err
+				}
+				data, err := st.SampleData(ctx, &w)
+				if err != nil {
+					return err
+				}
+				made, err := st.TestWorkflow(ctx, w.ID, data, time.Now())
+				if err != nil {
+					return err
+				}
+				return printExecutions(cmd.OutOrStdout(), made, asJSON)
+			})
+		},
+	}
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+func workflowsSwitchCmd(name, short string, on bool) *cobra.Command {
+	return &cobra.Command{
+		Use:   name + " NAME|ID...",
+		Short: short,
+		Args:  atLeastOne("a name or id"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return eachWorkflow(cmd, args, "Switched "+map[bool]string{true: "on", false: "off"}[on], func(ctx context.Context, st *store.Store, id freshet.ID) error {
+				_, err := st.SwitchWorkflow(ctx, id, on, time.Now())
+				return err
+			})
+		},
+	}
+}
+
+func workflowsRmCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:   "rm NAME|ID...",
+		Short: "Remove workflows; what waits to be delivered is cancelled",
+		Args:  atLeastOne("a name or id"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return eachWorkflow(cmd, args, "Removed", func(ctx context.Context, st *store.Store, id freshet.ID) error {
+				return st.DeleteWorkflow(ctx, id, time.Now())
+			})
+		},
+	}
+}
+
+// eachWorkflow does one thing to each of the named workflows and says so.
+func eachWorkflow(cmd *cobra.Command, names []string, done string, do func(context.Context, *store.Store, freshet.ID) error) error {
+	return withStore(cmd, func(ctx context.Context, _ *config, st *store.Store) error {
+		for _, name := range names {
+			w, err := findWorkflow(ctx, st, name)
+			if err != nil {
+				return err
+			}
+			if err := do(ctx, st, w.ID); err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.ErrOrStderr(), "%s %s.\n", done, clean(w.Name))
+		}
+		return nil
+	})
+}
