@@ -64,9 +64,11 @@ func (n *newsstand) visits(path string) int {
 	return n.asked[path]
 }
 
-func (n *newsstand) html(path, body string) {
+func (n *newsstand) html(path, body string) { n.serveText(path, "text/html", body) }
+
+func (n *newsstand) serveText(path, contentType, body string) {
 	n.serve(path, func(w http.ResponseWriter) {
-		w.Header().Set("Content-Type", "text/html")
+		w.Header().Set("Content-Type", contentType)
 		fmt.Fprint(w, body)
 	})
 }

@@ -51,7 +51,9 @@ func edited(before, after string) (gone, added change) {
 		if head+tail == 0 {
 			return change{Kind: kind, Before: strings.Join(words, "")}
 		}
-		return change{kind, strings.Join(words[:head], ""), strings.Join(words[head:len(words)-tail], ""), strings.Join(words[len(words)-tail:], "")}
+		part := strings.Join(words[head:len(words)-tail], "")
+		marked := strings.TrimRight(part, " ")
+		return change{kind, strings.Join(words[:head], ""), marked, part[len(marked):] + strings.Join(words[len(words)-tail:], "")}
 	}
 	return cut("gone", old), cut("new", new)
 }

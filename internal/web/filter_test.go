@@ -65,7 +65,7 @@ func TestReadChanges(t *testing.T) {
 		{"", ""},
 		{"- gone", "gone:gone"},
 		{"+ added", "new:added"},
-		{"- It costs 12 euros now.\n+ It costs 15 euros now.", "gone:It costs [12 ]euros now.|new:It costs [15 ]euros now."},
+		{"- It costs 12 euros now.\n+ It costs 15 euros now.", "gone:It costs [12] euros now.|new:It costs [15] euros now."},
 		{"- one thing\n+ quite another matter altogether", "gone:one thing|new:quite another matter altogether"},
 		{"- a\n- It is here\n+ It is there", "gone:a|gone:It is [here]|new:It is [there]"},
 		{"+ words were added\n- words", "new:words were added|gone:words"},

@@ -16,20 +16,21 @@ import (
 // riverPage is the river: items under day headings, with the filter that the address names (U1, U3).
 type riverPage struct {
 	layout
-	Name     string // of a named river; "" for the river of the address
-	NewName  string // for the filter, when it was refused
-	Rivers   []store.SavedRiver
-	Filter   filter
-	Chips    []chip
-	Offer    offer
-	Wrong    map[string]string // field of the filter -> what is wrong with it
-	Days     []day
-	Count    int
-	Older    bool       // begins at a cursor: what is new does not belong here
-	NextURL  string     // the next page; "" at the end
-	Feeds    []feedLink // the same view as a feed
-	OPML     string     // the sources of the view as a list
-	Pictures bool       // the reader wants pictures, which come from the sites themselves
+	Name      string // of a named river; "" for the river of the address
+	NewName   string // for the filter, when it was refused
+	WrongName string // why
+	Rivers    []store.SavedRiver
+	Filter    filter
+	Chips     []chip
+	Offer     offer
+	Wrong     map[string]string // field of the filter -> what is wrong with it
+	Days      []day
+	Count     int
+	Older     bool       // begins at a cursor: what is new does not belong here
+	NextURL   string     // the next page; "" at the end
+	Feeds     []feedLink // the same view as a feed
+	OPML      string     // the sources of the view as a list
+	Pictures  bool       // the reader wants pictures, which come from the sites themselves
 }
 
 // offer is what the filter's form offers.
@@ -82,7 +83,7 @@ type view struct {
 }
 
 func (s *Server) writeRiver(w http.ResponseWriter, r *http.Request, v view) error {
-	page := riverPage{Name: v.name, NewName: v.given, Filter: filterOf(v.query), Wrong: map[string]string{}, Pictures: wantsPictures(r)}
+	page := riverPage{Name: v.name, NewName: v.given, WrongName: v.wrongName, Filter: filterOf(v.query), Wrong: map[string]string{}, Pictures: wantsPictures(r)}
 	var err error
 	if page.layout, err = s.newLayout(r, "river", riverTitle(v.name)); err != nil {
 		return err
@@ -107,7 +108,7 @@ func (s *Server) writeRiver(w http.ResponseWriter, r *http.Request, v view) erro
 	}
 	status := http.StatusOK
 	if v.wrongName != "" {
-		page.Wrong["name"], status = v.wrongName, http.StatusUnprocessableEntity
+		status = http.StatusUnprocessableEntity
 	}
 	return render(w, status, "river", page)
 }

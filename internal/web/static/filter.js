@@ -28,7 +28,7 @@ form?.addEventListener("formdata", (e) => {
 form?.addEventListener("input", (e) => {
   const { start_date, end_date, days } = form.elements;
   if (e.target.name === "days") start_date.value = end_date.value = "";
-  if (e.target.type === "date" && e.target.value) days.value = "";
+  if (e.target.type === "date" && e.target.value) days[0].checked = true; // any time
 });
 
 const look = form?.elements.source;
