@@ -357,6 +357,8 @@ func TestF1UnhealthyFeedStatus(t *testing.T) {
 	t.Run("a refresh of what waits", func(t *testing.T) {
 		b := b.in(t)
 		b.open("/sources")
+		b.follow(".pausing .source:last-child .name")
+		b.says("h1", "Busy B")
 		b.click(`button[aria-label="Poll now: Busy B"]`)
 		b.waitText("#progress", "left alone until")
 	})

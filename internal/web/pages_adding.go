@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"freshet"
-	"freshet/internal/fetch"
 	"freshet/internal/store"
 )
 
@@ -44,21 +43,15 @@ func (s *Server) addSource(w http.ResponseWriter, r *http.Request) error {
 // find returns the one address that is meant. Of several feeds it returns none, and the page lets the user choose.
 func (s *Server) find(r *http.Request, page *sourcesPage) ([]string, error) {
 	form := page.Form
-	if form.Type == freshet.Twitter {
-		return []string{form.URL}, nil
-	}
-	if freshet.NamesAccount(form.URL) {
-		form.URL = freshet.AccountURL(form.URL)
-	}
-	address, _, err := fetch.CheckURL(form.URL)
+	address, _, err := sourceAddress(form.Type, form.URL)
 	if err != nil {
-		return nil, badAddress(form.URL, err)
+		return nil, err
 	}
-	if known, err := s.Store.FindSource(r.Context(), address.String()); err == nil {
+	if known, err := s.Store.FindSource(r.Context(), address); err == nil {
 		return nil, &freshet.DuplicateError{Existing: known.Source}
 	}
-	if form.Type != freshet.RSS {
-		return []string{address.String()}, nil
+	if form.Type != freshet.RSS || freshet.NamesAccount(form.URL) {
+		return []string{address}, nil
 	}
 	found, err := s.Find(r.Context(), form.URL)
 	if err != nil {
@@ -79,14 +72,11 @@ func (s *Server) addAll(w http.ResponseWriter, r *http.Request, page *sourcesPag
 	}
 	sources := make([]store.NewSource, len(addresses))
 	for i, address := range addresses {
-		if form.Type != freshet.Twitter {
-			checked, _, err := fetch.CheckURL(address)
-			if err != nil {
-				return page.refuse(w, badAddress(address, err))
-			}
-			address = checked.String()
+		checked, _, err := sourceAddress(form.Type, address)
+		if err != nil {
+			return page.refuse(w, err)
 		}
-		sources[i] = form.new(address)
+		sources[i] = form.new(checked)
 	}
 	if len(sources) > 1 {
 		if _, err := s.Store.AddSources(r.Context(), sources, now); err != nil {

@@ -274,7 +274,7 @@ func (s *Server) changeSource(w http.ResponseWriter, r *http.Request) error {
 	case "remove":
 		return s.changed(w, r, s.Store.RemoveSource(r.Context(), id, time.Now()), "/sources?removed="+id.String(), "removed")
 	case "edit":
-		form := s.readForm(r.PostForm)
+		form := s.readForm(r.PostForm).of(watched.Source, r.PostForm)
 		if form.apply(freshet.Config{}); len(form.Wrong) > 0 {
 			return s.renderSource(w, r, http.StatusUnprocessableEntity, watched, form)
 		}

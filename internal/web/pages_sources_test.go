@@ -51,12 +51,12 @@ func TestSourceForm(t *testing.T) {
 
 // A form that knows fewer settings than the API leaves the others as they are.
 func TestFormLeavesOtherSettings(t *testing.T) {
-	s := newSite(t, nil)
-	id := s.add("https://example.org/feed")
+	s := newSite(t, everyType)
+	id := s.want(201, "POST", "/api/feeds", `{"url":"https://example.org/page","type":"website"}`).text("id")
 	s.want(200, "PATCH", "/api/feeds/"+id, `{"config":{"retry":"exponential","max_article_age_days":3,"cadence":{"every_minutes":60}}}`)
-	s.send("/sources/"+id+"/edit", url.Values{"type": {"rss"}})
+	s.send("/sources/"+id+"/edit", url.Values{})
 	a := s.want(200, "GET", "/api/feeds/"+id, "")
-	if a.text("config", "retry") != "exponential" || a.number("config", "max_article_age_days") != 3 || a.at("config", "cadence") != nil {
+	if a.text("type") != "website" || a.text("config", "retry") != "exponential" || a.number("config", "max_article_age_days") != 3 || a.at("config", "cadence") != nil {
 		t.Errorf("kept %v", a.at("config"))
 	}
 }

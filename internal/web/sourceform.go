@@ -40,7 +40,7 @@ var typeChoices = []typeChoice{
 	{freshet.RSS, "Feed", "its entries (RSS, Atom, JSON Feed); the address of its site will do"},
 	{freshet.Website, "Web page", "its text, each time that it changes"},
 	{freshet.HTTP, "Any content", "only whether it changed"},
-	{freshet.Twitter, "X account", "its posts"},
+	{freshet.Twitter, "X account", "its posts; needs a token"},
 }
 
 // newForm is an empty form for a new source.
@@ -63,6 +63,18 @@ func (s *Server) formOf(src freshet.Source) *sourceForm {
 	}
 	f.Delay = decimal(c.PollDelaySeconds)
 	f.Selector, f.Ignore, f.Items = c.Selector, strings.Join(c.Ignore, "\n"), c.Items
+	return f.of(src, nil)
+}
+
+// of is the form as it belongs to a source that is there: an account stays one, and a type that was not sent is as it was.
+func (f *sourceForm) of(src freshet.Source, sent url.Values) *sourceForm {
+	if !sent.Has("type") {
+		f.Type = src.Type
+	}
+	f.Types = slices.DeleteFunc(f.Types, func(c typeChoice) bool { return (c.Type == freshet.Twitter) != (src.Type == freshet.Twitter) })
+	if (f.Type == freshet.Twitter) != (src.Type == freshet.Twitter) {
+		f.Wrong["type"] = "An account and an address cannot become each other."
+	}
 	return f
 }
 
