@@ -20,6 +20,7 @@ type memory struct {
 	list     map[freshet.ID]*freshet.Execution
 	attempts map[freshet.ID][]freshet.Attempt
 	broken   func(attempts []freshet.Attempted) error // what FinishAttempts says before it does anything
+	dead     func()                                   // called when an execution is given up
 	commits  int
 }
 
@@ -72,6 +73,9 @@ func (m *memory) FinishAttempts(_ context.Context, list []freshet.Attempted, now
 		*e = e.Finish(a.Attempt, 0, now)
 		m.attempts[e.ID] = append(m.attempts[e.ID], a.Attempt)
 		finished = append(finished, *e)
+		if e.State == freshet.Dead && m.dead != nil {
+			m.dead()
+		}
 	}
 	return finished, nil
 }
