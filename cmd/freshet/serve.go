@@ -123,6 +123,7 @@ func (c *config) newServing(st *store.Store, v *vault.Vault, log *slog.Logger) (
 		Read:    readOnce(reader.New(client, log)),
 		Ingest:  ingest{store: st, poll: s.waitFor}.run,
 		Offline: func() time.Time { since, _ := s.scheduler.Paused(); return since },
+		Polling: s.scheduler.Ready,
 		Types:   types, Metrics: s.metrics.Handler(), Logger: log, Version: thisBuild().Version,
 		Listen: c.Listen, Hosts: c.Hosts, Password: c.Password, Token: c.Token, BehindProxy: c.BehindProxy,
 	})

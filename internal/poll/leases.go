@@ -81,6 +81,13 @@ func (l *leases) left(now time.Time) time.Duration {
 	return min(l.expires.Sub(now), l.expires.Round(0).Sub(now.Round(0)))
 }
 
+// valid says whether leases were given and last, be they on no shard at all.
+func (l *leases) valid(now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.left(now) > 0
+}
+
 // held lists the shards that are held, in order.
 func (l *leases) held() []int {
 	l.mu.Lock()

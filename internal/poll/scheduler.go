@@ -9,6 +9,7 @@ package poll
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -94,6 +95,7 @@ type Scheduler struct {
 	log     *slog.Logger
 	kicked  chan struct{}
 	network *network
+	running atomic.Pointer[run] // Run's, while it polls
 }
 
 // New returns a scheduler that does nothing until Run or RunRefresh.
@@ -119,13 +121,32 @@ func wake(c chan struct{}) {
 // zero time when it is not.
 func (s *Scheduler) Paused() (since time.Time, reason string) { return s.network.paused() }
 
+// Ready says why nothing would be polled though it were due, nil when it would: that takes leases and a loop that
+// keeps looking (S1, S6). A pause of our own network is no reason.
+func (s *Scheduler) Ready() error {
+	r := s.running.Load()
+	now := time.Now()
+	switch {
+	case r == nil:
+		return errors.New("polling does not run")
+	case !r.leases.valid(now):
+		return errors.New("polling has no leases on hosts")
+	case now.UnixNano()-r.looked.Load() > int64(s.o.Tick+longSleep):
+		return errors.New("polling stands still")
+	}
+	return nil
+}
+
 // Run polls until ctx ends. Then it makes no new requests, lets those under way end (within the fetch
 // timeout, at most 4 s), records their outcomes, gives back what it had claimed and releases its leases.
 func (s *Scheduler) Run(ctx context.Context) error {
 	r := s.begin(ctx, s.store.Acquire)
 	r.kicked, r.network, r.spread = s.kicked, s.network, true
+	r.looked.Store(time.Now().UnixNano())
+	s.running.Store(r)
 	r.keepLeases(ctx)
 	r.loop(ctx)
+	s.running.Store(nil)
 	return r.end()
 }
 
@@ -143,7 +164,7 @@ type run struct {
 	slots    chan struct{} // requests at once
 	recorder *recorder
 	workers  sync.WaitGroup // visits and the keeper of leases
-	looked   time.Time      // when the loop last looked for due sources
+	looked   atomic.Int64   // when the loop last looked for due sources, in Unix nanoseconds
 	unwell   time.Time      // since when the database does not answer the loop
 	planned  atomic.Int64   // when it means to look again, in Unix nanoseconds
 
@@ -199,7 +220,6 @@ func (r *run) end() error {
 func (r *run) loop(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	r.looked = time.Now()
 	for {
 		select {
 		case <-ctx.Done():
@@ -331,8 +351,7 @@ const longSleep = time.Minute
 // long that was: the monotonic clock sleeps with the machine.
 func (r *run) spreadAfterPause(ctx context.Context) {
 	now := time.Now()
-	gap := now.Round(0).Sub(r.looked.Round(0))
-	r.looked = now
+	gap := time.Duration(now.UnixNano() - r.looked.Swap(now.UnixNano()))
 	if !r.network.takeResumed() && gap < r.o.Tick+longSleep || !r.spread {
 		return
 	}

@@ -643,6 +643,56 @@ func (s *stuck) SpreadOverdue(ctx context.Context, shards []int, now time.Time) 
 	return s.Store.SpreadOverdue(ctx, shards, now)
 }
 
+// unleased is a store that gives no leases while it is set.
+type unleased struct {
+	*stuck
+	down atomic.Bool
+}
+
+func (s *unleased) Acquire(ctx context.Context, owner string, ttl time.Duration, now time.Time) ([]int, error) {
+	if s.down.Load() {
+		return nil, errors.New("the database is gone")
+	}
+	return s.Store.Acquire(ctx, owner, ttl, now)
+}
+
+// S1, S6: an instance is ready while it would poll what is due, and says what is missing when it would not.
+func TestReady(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := &unleased{stuck: &stuck{Store: openStore(t, freshet.DefaultSettings())}}
+		s := New(st, newWorld().reader(), Options{Settings: freshet.DefaultSettings(), Tick: time.Minute, LeaseTTL: 6 * time.Minute})
+		want := func(reason string) {
+			t.Helper()
+			synctest.Wait()
+			if err := s.Ready(); err == nil && reason != "" || err != nil && err.Error() != reason {
+				t.Errorf("not ready: %v, want %q", err, reason)
+			}
+		}
+		want("polling does not run")
+		st.down.Store(true)
+		stop := running(t, s)
+		want("polling has no leases on hosts")
+		st.down.Store(false)
+		time.Sleep(2 * time.Second)
+		want("")
+		time.Sleep(10 * time.Minute)
+		want("")
+		st.down.Store(true)
+		time.Sleep(7 * time.Minute)
+		want("polling has no leases on hosts")
+		st.down.Store(false)
+		time.Sleep(2 * time.Second)
+		want("")
+		st.sleep.Store(int64(10 * time.Minute))
+		time.Sleep(4 * time.Minute)
+		want("polling stands still")
+		time.Sleep(10 * time.Minute)
+		want("")
+		stop()
+		want("polling does not run")
+	})
+}
+
 func TestSpreadAfterASuspend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := &stuck{Store: openStore(t, freshet.DefaultSettings())}

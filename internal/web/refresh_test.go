@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -135,9 +136,16 @@ func TestStatus(t *testing.T) {
 }
 
 func TestHealth(t *testing.T) {
-	s := newSite(t, nil)
+	var polling error
+	s := newSite(t, func(c *Config) { c.Polling = func() error { return polling } })
 	s.want(200, "GET", "/healthz", "")
 	s.want(200, "GET", "/readyz", "")
+	polling = errors.New("polling stands still")
+	if a := s.want(503, "GET", "/readyz", ""); !strings.Contains(a.Body.String(), "polling stands still") {
+		t.Errorf("answer %s", a.Body)
+	}
+	s.want(200, "GET", "/healthz", "")
+	polling = nil
 	s.Store.Close()
 	s.want(200, "GET", "/healthz", "")
 	s.want(503, "GET", "/readyz", "")

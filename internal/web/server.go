@@ -30,6 +30,7 @@ type Config struct {
 	Read    func(ctx context.Context, s freshet.Source) *freshet.Outcome // polls once, for a look
 	Ingest  func(ctx context.Context, windowEnd time.Time, ids []freshet.ID, force bool) (IngestResult, error)
 	Offline func() time.Time // since when our own network has been down (S5), zero while it is up; nil for never
+	Polling func() error     // why nothing is polled, nil while it is; nil where nobody polls
 	Types   []freshet.Type   // of sources that can be read; nil for rss
 	Metrics http.Handler
 	Logger  *slog.Logger
@@ -73,6 +74,9 @@ func New(c Config) (*Server, error) {
 	}
 	if c.Offline == nil {
 		c.Offline = func() time.Time { return time.Time{} }
+	}
+	if c.Polling == nil {
+		c.Polling = func() error { return nil }
 	}
 	if c.Types == nil {
 		c.Types = []freshet.Type{freshet.RSS}

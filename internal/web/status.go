@@ -80,13 +80,17 @@ func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) error {
 
 const readyTimeout = 5 * time.Second
 
-// readyz says that the database answers too.
+// readyz says that the database answers too and that what is due is polled (S1).
 func (s *Server) readyz(w http.ResponseWriter, r *http.Request) error {
 	ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
 	defer cancel()
 	if err := s.Store.Ping(ctx); err != nil {
 		s.Logger.WarnContext(ctx, "not ready", attrErr(err))
 		return problem(unavailable, "The database does not answer.")
+	}
+	if err := s.Polling(); err != nil {
+		s.Logger.WarnContext(ctx, "not ready", attrErr(err))
+		return problem(unavailable, "Sources are not polled: "+err.Error()+".")
 	}
 	fmt.Fprintln(w, "ready")
 	return nil
