@@ -23,7 +23,8 @@ type xStub struct {
 	calls    []xCall
 	queued   []http.HandlerFunc // answers of the next calls instead
 	pages    map[string]int     // where a page begins, by its token
-	limit    int                // requests that are left; below 0 for enough
+	limited  map[string]http.HandlerFunc
+	limit    int // requests that are left; below 0 for enough
 	resetAt  time.Time
 }
 
@@ -61,6 +62,10 @@ func newXStub(t *testing.T) *xStub {
 				answer(w, r)
 				return
 			}
+		}
+		if answer := x.limited[token]; answer != nil {
+			answer(w, r)
+			return
 		}
 		if !x.tokens[token] {
 			problem(w, xProblem{"Unauthorized", "Unauthorized", "about:blank", 401})
@@ -267,4 +272,11 @@ func body(status int, text string) http.HandlerFunc {
 		w.WriteHeader(status)
 		fmt.Fprint(w, text)
 	}
+}
+
+// limitToken lets every call with a token be answered so.
+func (x *xStub) limitToken(token string, answer http.HandlerFunc) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.limited = map[string]http.HandlerFunc{token: answer}
 }

@@ -556,6 +556,17 @@ func TestOddAnswers(t *testing.T) {
 	})
 }
 
+// Numbers are compared as numbers, in whatever order a page gives them.
+func TestNewestIsANumber(t *testing.T) {
+	x := newXStub(t)
+	f := follow(t, x, "nasa")
+	x.next(body(200, `{"data":{"id":"1","name":"N","username":"nasa"}}`), body(200, `{"data":[{"id":"99","text":"a"},{"id":"100","text":"b"},{"id":"98","text":"c"}]}`))
+	f.ok()
+	if got := f.cursor().SinceID; got != "100" {
+		t.Errorf("since_id is %s", got)
+	}
+}
+
 // A token goes to the API and nowhere else, whatever the API says.
 func TestTokenStaysWithItsHost(t *testing.T) {
 	var stolen []string
