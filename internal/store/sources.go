@@ -69,6 +69,9 @@ func (s *Store) Source(ctx context.Context, id freshet.ID) (Watched, error) {
 // FindSource returns the source that a person names by its address or its id.
 func (s *Store) FindSource(ctx context.Context, urlOrID string) (Watched, error) {
 	id, _ := freshet.ParseID(urlOrID)
+	if freshet.NamesAccount(urlOrID) {
+		urlOrID = freshet.AccountURL(urlOrID)
+	}
 	w, err := theSource(ctx, s, "where (s.normalized_url = $1 or s.id = $2) and s.removed_at is null", freshet.NormalizedURL(urlOrID), id)
 	if err != nil {
 		return w, fmt.Errorf("find source %s: %w", urlOrID, err)
