@@ -1,9 +1,11 @@
 package poll
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -97,15 +99,18 @@ type monthSource struct {
 	address, rule string
 	kind          freshet.Type
 	config        freshet.Config
-	hidden        bool
-	document      string // "" for a feed
-	channel       string // what the feed says about itself
+	workflow      time.Duration // what one asks for, so that there is no other reason to poll it
+	briefing      time.Duration // what one asks for
+	shared        bool          // and the river shows it, too
+	document      string        // "" for a feed
+	channel       string        // what the feed says about itself
 	takes         time.Duration
 	answers       func(at time.Time) reply // nil: 200 always
 
 	// what the rules say of it
 	every     time.Duration
 	doubling  bool
+	patience  int // failures after which nobody wants it any more; 0 for no end
 	delay     time.Duration
 	ttl       time.Duration
 	skipHours func(hour int) bool // nil for none
@@ -196,17 +201,20 @@ func newMonth(length time.Duration) *month {
 		{address: "page.example/tariff", rule: "website", kind: freshet.Website, every: hour, document: page},
 		{address: "data.example/1", rule: "http, delay of 5 s by type", kind: freshet.HTTP, every: hour, delay: 5 * time.Second, document: "a,b"},
 		{address: "data.example/2", rule: "on the same host", kind: freshet.HTTP, every: hour, delay: 5 * time.Second, document: "c,d"},
-		{address: "asked.example/feed", rule: "a workflow asks for 20 min on day 1", every: hour},
-		{address: "hidden.example/feed", rule: "only a workflow asks, for 120 min", every: 2 * hour, hidden: true},
-		{address: "paused.example/feed", rule: "switched off by hand from day 1, 2:00 to 20:00", every: hour},
+		{address: "asked.example/feed", rule: "a workflow asks for 20 min for a day", every: hour},
+		{address: "hidden.example/feed", rule: "only a workflow asks, for 120 min", every: 2 * hour, workflow: 2 * hour},
+		{address: "vain.example/feed", rule: "only a workflow asks, 500: off after 4", every: hour, workflow: hour, answers: always(reply{status: 500}), patience: 4},
+		{address: "briefed.example/feed", rule: "briefing of 90 min, 500 for 3 days: exponential", every: 90 * time.Minute, briefing: 90 * time.Minute, doubling: true,
+			answers: m.during(0, 9, 3, 9, reply{status: 500})},
+		{address: "shared.example/feed", rule: "river and briefing of 45 min, 500: ladder", every: 45 * time.Minute, briefing: 45 * time.Minute, shared: true,
+			answers: m.during(0, 16, 1, 16, reply{status: 500})},
+		{address: "paused.example/feed", rule: "switched off by hand for 18 h of day 1", every: hour},
 	}
-	m.changes = []change{ // none of them at the moment of a poll
-		m.asks("asked.example/feed", 24*hour+3*time.Minute, 20*time.Minute, 20*time.Minute),
+	m.changes = append(m.asks("asked.example/feed", 24*hour+3*time.Minute, 46*hour+7*time.Minute, 20*time.Minute),
 		m.switches("paused.example/feed", 26*hour+3*time.Minute, false),
-		m.refreshes(34*hour + 3*time.Minute),
-		m.switches("paused.example/feed", 44*hour+3*time.Minute, true),
-		m.asks("asked.example/feed", 46*hour+7*time.Minute, 0, hour),
-	}
+		m.refreshes(34*hour+3*time.Minute),
+		m.switches("paused.example/feed", 44*hour+3*time.Minute, true))
+	slices.SortFunc(m.changes, func(a, b change) int { return cmp.Compare(a.at, b.at) }) // none of them at the moment of a poll
 	return m
 }
 
@@ -219,18 +227,20 @@ func (m *month) source(address string) *monthSource {
 	return nil
 }
 
-// asks has a workflow ask for an interval, or no more for 0; then the source is polled every so often.
-func (m *month) asks(address string, at, asked, every time.Duration) change {
+// asks has a workflow watch a source for a time. It sees the source at once (W9).
+func (m *month) asks(address string, from, to, asked time.Duration) []change {
 	s := m.source(address)
-	return change{at, func(t *testing.T, st *store.Store) {
-		editSource(t, st, s.id, func(w *store.Watched) {
-			w.Source.Asked = asked
-			w.Source = w.Source.Reschedule(st.Settings().Policy(w.Source), w.Host, time.Now())
-		})
-	}, func(m *month, now time.Time) {
-		s.every = every
-		s.due = later(now, s.last.Add(every))
-	}}
+	plain := s.every
+	var workflow freshet.Workflow
+	return []change{
+		{from, func(t *testing.T, st *store.Store) { workflow = s.watchedBy(t, st, asked) },
+			func(_ *month, now time.Time) { s.every, s.due = asked, now }},
+		{to, func(t *testing.T, st *store.Store) {
+			if err := st.DeleteWorkflow(t.Context(), workflow.ID, time.Now()); err != nil {
+				t.Error(err)
+			}
+		}, func(_ *month, now time.Time) { s.every, s.due = plain, later(now, s.last.Add(plain)) }},
+	}
 }
 
 // switches has a person switch a source on or off. One that is switched on is due at once.
@@ -281,20 +291,47 @@ func (m *month) addTo(t *testing.T, w *world, st *store.Store, s *Scheduler) {
 		if src.off {
 			continue // the place that another moves to
 		}
-		kind := src.kind
-		if kind == "" {
-			kind = freshet.RSS
-		}
-		added, err := st.AddSource(t.Context(), store.NewSource{Type: kind, URL: "https://" + src.address, Config: src.config, Hidden: src.hidden, AtOnce: true}, time.Now())
+		src.add(t, st)
+	}
+	s.Kick()
+}
+
+// add adds a source as whoever wants it does.
+func (s *monthSource) add(t *testing.T, st *store.Store) {
+	t.Helper()
+	if s.workflow > 0 {
+		s.id = s.watchedBy(t, st, s.workflow).Source
+		return
+	}
+	n := store.NewSource{Type: s.kind, URL: "https://" + s.address, Config: s.config, AtOnce: true}
+	if n.Type == "" {
+		n.Type = freshet.RSS
+	}
+	if s.briefing == 0 || s.shared {
+		added, err := st.AddSource(t.Context(), n, time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
-		src.id = added.Source.ID
-		if src.hidden {
-			editSource(t, st, src.id, func(w *store.Watched) { w.Source.Asked = src.every })
+		s.id = added.Source.ID
+	}
+	if s.briefing > 0 {
+		b := freshet.NewBriefing("Of "+s.host(), "")
+		b.Interval = s.briefing
+		if _, err := st.AddBriefing(t.Context(), b, []store.BriefingSource{{NewSource: n}}, time.Now()); err != nil {
+			t.Fatal(err)
 		}
 	}
-	s.Kick()
+}
+
+// watchedBy adds a workflow that watches the source.
+func (s *monthSource) watchedBy(t *testing.T, st *store.Store, every time.Duration) freshet.Workflow {
+	t.Helper()
+	w, err := st.AddWorkflow(t.Context(), freshet.Definition{Name: s.address, Enabled: true, Trigger: freshet.Trigger{Type: "poll",
+		Config: freshet.TriggerConfig{URL: "https://" + s.address, IntervalMinutes: every.Minutes(), ContentType: freshet.ContentRSS}}}, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
 }
 
 // live lets the month pass.
@@ -456,7 +493,7 @@ func (s *monthSource) fails(at time.Time, r reply) {
 	default:
 		s.lasting = 0
 	}
-	s.off = s.lasting == 15 || r.status == 410
+	s.off = s.lasting == 15 || r.status == 410 || s.patience > 0 && s.failures == s.patience
 }
 
 func later(a, b time.Time) time.Time {
