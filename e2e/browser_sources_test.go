@@ -39,6 +39,7 @@ func TestA1AddFeedURL(t *testing.T) {
 		b.follow(".paste button")
 		b.says("main", "Added")
 		b.waitText("h1", "The Daily Stand")
+		b.waitText("#items", "stand 3") // by itself
 		b.open("/sources")
 		b.says(".sources", "The Daily Stand")
 		b.open("/")

@@ -18,13 +18,16 @@ async function renew() {
   tellTimes();
 }
 
-// replace keeps the focus on the control that had it.
+const controls = (part) => [...part.querySelectorAll("a, button, input, select, summary")];
+const named = (c) => `${c.closest("[id]").id} ${c.getAttribute("aria-label") ?? c.textContent}`;
+
+// replace keeps the focus on the control that had it, wherever it is now; else on the one in its place.
 function replace(part, fresh) {
   if (!fresh || part.innerHTML === fresh.innerHTML) return;
-  const controls = (in_) => [...in_.querySelectorAll("a, button, input, select, summary")];
-  const focused = controls(part).indexOf(document.activeElement);
+  const at = controls(part).indexOf(document.activeElement);
+  const name = at >= 0 && named(document.activeElement);
   part.replaceChildren(...document.importNode(fresh, true).childNodes);
-  if (focused >= 0) controls(part)[focused]?.focus({ preventScroll: true });
+  if (at >= 0) (controls(part).find((c) => named(c) === name) ?? controls(part)[at])?.focus({ preventScroll: true });
 }
 
 on("feed", plan);
