@@ -56,6 +56,12 @@ var notices = map[string]string{
 	"putoff":    "Its server asked for a pause, so it is left alone until then.",
 	"nothing":   "There is nothing to refresh yet.",
 	"refreshed": "Refreshed.",
+	"enabled":   "Switched on. Its address is looked at now.",
+	"disabled":  "Switched off. It does not look any more; what waits to be delivered still is.",
+	"deleted":   "Deleted.",
+	"tested":    "A test is on its way; it is the first of the runs below.",
+	"retried":   "It is tried again now.",
+	"cancelled": "Cancelled.",
 }
 
 // tellRefresh is how long a page tells how the last refresh ended.

@@ -35,17 +35,26 @@ const (
 type rehearsalOutput struct{ Body Rehearsal }
 
 func (s *Server) rehearseWorkflow(ctx context.Context, in *workflowBody) (*rehearsalOutput, error) {
-	d := in.Body.definition(true)
-	d.Complete()
-	out := &rehearsalOutput{Body: Rehearsal{WouldFire: []Rehearsed{}}}
-	polls, err := s.rehearsed(ctx, &d, &out.Body)
+	answer, err := s.rehearse(ctx, in.Body.definition(true))
 	if err != nil {
 		return nil, err
 	}
+	return &rehearsalOutput{Body: answer}, nil
+}
+
+// rehearse says what a definition would have fired.
+func (s *Server) rehearse(ctx context.Context, d freshet.Definition) (Rehearsal, error) {
+	d.Complete()
+	d.Enabled = true
+	answer := Rehearsal{}
+	polls, err := s.rehearsed(ctx, &d, &answer)
+	if err != nil {
+		return answer, err
+	}
 	r := d.Rehearse(polls, trigger.Means())
-	out.Body.EntriesSeen, out.Body.EntriesPassed = r.Seen, r.Passed
-	out.Body.WouldFire = newestFired(r.Fired)
-	return out, nil
+	answer.EntriesSeen, answer.EntriesPassed = r.Seen, r.Passed
+	answer.WouldFire = newestFired(r.Fired)
+	return answer, nil
 }
 
 // rehearsed are the polls to go by: those of a feed that is known, else one that is made now.

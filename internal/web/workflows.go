@@ -226,7 +226,20 @@ func (s *Server) testWorkflow(ctx context.Context, in *workflowPath) (*testOutpu
 	if err != nil {
 		return nil, err
 	}
-	data, err := s.Store.SampleData(ctx, &w)
+	made, err := s.sendTest(ctx, &w)
+	if err != nil {
+		return nil, err
+	}
+	out := &testOutput{}
+	for i := range made {
+		out.Body.ExecutionIDs = append(out.Body.ExecutionIDs, made[i].ID)
+	}
+	return out, nil
+}
+
+// sendTest makes executions of a workflow with its newest entries.
+func (s *Server) sendTest(ctx context.Context, w *freshet.Workflow) ([]freshet.Execution, error) {
+	data, err := s.Store.SampleData(ctx, w)
 	if err != nil {
 		return nil, err
 	}
@@ -236,11 +249,7 @@ func (s *Server) testWorkflow(ctx context.Context, in *workflowPath) (*testOutpu
 	}
 	s.Kick()
 	s.Bell.Ring() // workers may wait for it
-	out := &testOutput{}
-	for i := range made {
-		out.Body.ExecutionIDs = append(out.Body.ExecutionIDs, made[i].ID)
-	}
-	return out, nil
+	return made, nil
 }
 
 // workflow finds a workflow by the id of a path.
