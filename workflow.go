@@ -1,6 +1,7 @@
 package freshet
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -434,6 +435,7 @@ func KeepSecrets(actions, before []Action) []Action {
 			if a.PreviousSecret != "" && a.PreviousSecret == shown.PreviousSecret {
 				a.PreviousSecret = b.PreviousSecret
 			}
+			a.Headers = maps.Clone(a.Headers)
 			for name, text := range a.Headers {
 				if text == shown.Headers[name] {
 					a.Headers[name] = b.Headers[name]
@@ -558,11 +560,13 @@ func (w *Workflow) Replace(d Definition) (restarted bool) {
 	return d.Enabled && !wasEnabled
 }
 
-// MarshalData freezes the input of an execution.
+// MarshalData freezes the input of an execution. It writes < and & as they are.
 func MarshalData(v any) []byte {
-	b, err := json.Marshal(v)
-	if err != nil {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
 		return []byte("{}") // there is nothing in it that JSON has no words for
 	}
-	return b
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }

@@ -162,7 +162,7 @@ func (s *Store) AddWorkflow(ctx context.Context, d freshet.Definition, now time.
 		if err := runAll(ctx, fresh); err != nil {
 			return err
 		}
-		return t.serve(ctx, w.Source, true, now)
+		return t.serve(ctx, w.Source, w.Enabled, now)
 	})
 	if err != nil {
 		return freshet.Workflow{}, fmt.Errorf("add workflow: %w", err)
