@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -631,11 +632,19 @@ type stuck struct {
 	*store.Store
 	sleep  atomic.Int64
 	spread atomic.Int64
+
+	mu    sync.Mutex
+	asked []string // when it was asked what is due, how long it slept, and what went wrong
 }
 
 func (s *stuck) NextDue(ctx context.Context, shards []int) (time.Time, error) {
-	time.Sleep(time.Duration(s.sleep.Swap(0)))
-	return s.Store.NextDue(ctx, shards)
+	at, slept := time.Now(), time.Duration(s.sleep.Swap(0))
+	time.Sleep(slept)
+	next, err := s.Store.NextDue(ctx, shards)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked = append(s.asked, fmt.Sprintf("%s slept %v, %v", at.Format(time.TimeOnly), slept, err))
+	return next, err
 }
 
 func (s *stuck) SpreadOverdue(ctx context.Context, shards []int, now time.Time) (int, error) {
@@ -704,7 +713,7 @@ func TestSpreadAfterASuspend(t *testing.T) {
 		st.sleep.Store(int64(2 * time.Hour))
 		time.Sleep(5 * time.Hour)
 		if n := st.spread.Load(); n != 2 {
-			t.Errorf("spread %d times, want once more after the suspend", n)
+			t.Errorf("spread %d times, want once more after the suspend; asked at %q", n, st.asked)
 		}
 	})
 }
