@@ -81,6 +81,7 @@ type workflowView struct {
 	Warnings   []string
 	Secret     string // of a webhook that was just made: shown once
 	Rehearsal  *rehearsalShown
+	Editing    bool // the form is being filled in
 	Executions []freshet.Execution
 	Older      freshet.ID
 }
@@ -190,7 +191,7 @@ func (s *Server) sendWorkflow(w http.ResponseWriter, r *http.Request) error {
 	switch r.PostForm.Get("do") {
 	case "action":
 		form.addAction()
-		return s.renderWorkflow(w, r, http.StatusOK, flow, form, nil)
+		return s.renderWorkflow(w, r, http.StatusOK, flow, form, func(p *workflowView) { p.Editing = true })
 	case "rehearse":
 		return s.rehearseForm(w, r, flow, form)
 	}
