@@ -171,6 +171,19 @@ func TestPauseWithAGoodAnswer(t *testing.T) {
 	}
 }
 
+// S8: what an account costs is said with its schedule.
+func TestExplainTellsTheCost(t *testing.T) {
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	src := Source{Enabled: true, LastPollAt: now, Cursor: Cursor{X: &XCursor{Month: "2026-11", Reads: 12}}}
+	p := DefaultSettings().Policy(src)
+	if got := src.Explain(p, Host{}, now); !strings.Contains(got, "12 reads of X paid for this month") {
+		t.Errorf("explained as %q", got)
+	}
+	if got := src.Explain(p, Host{}, NextMonth(now)); strings.Contains(got, "reads") {
+		t.Errorf("in the next month explained as %q", got)
+	}
+}
+
 func TestResume(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	p := DefaultSettings().Policy(Source{})

@@ -33,6 +33,9 @@ func (s Source) Explain(p Policy, h Host, now time.Time) string {
 	case s.LastPollAt.IsZero():
 		reasons = append(reasons, "never polled, so due at once")
 	}
+	if x := s.Cursor.X; x != nil && x.Month == Month(now) && x.Reads > 0 {
+		reasons = append(reasons, fmt.Sprintf("%d reads of X paid for this month", x.Reads))
+	}
 	if s.Refresh != 0 {
 		reasons = append(reasons, "a refresh was asked for by hand")
 	}

@@ -57,9 +57,12 @@ func (t *tx) resume(ctx context.Context, owner string, now time.Time) error {
 	}
 	for i := range list {
 		w := &list[i]
-		enabled := w.Source.Enabled
-		w.Source = w.Source.Resume(t.s.settings.Policy(w.Source), w.Host, now)
-		if w.Source.Enabled != enabled {
+		before := w.Source
+		w.Source = before.Resume(t.s.settings.Policy(before), w.Host, now)
+		if w.Source.Enabled == before.Enabled && w.Source.NextPollAt.Equal(before.NextPollAt) {
+			continue
+		}
+		if w.Source.Enabled != before.Enabled {
 			w.Source.Seq++ // what a poll in flight brings belongs to the time before
 		}
 		t.emitFeed(&w.Source, now)
