@@ -49,18 +49,11 @@ func (s *Store) Compose(ctx context.Context, id freshet.ID, now time.Time) (Comp
 // waitingPosts are the posts of source $1 that briefing $5 takes (freshet.Window) and has no article for: published
 // since $2; and, since $3 when it joined, either published or first seen later. What the first fetch of a source
 // of the river ($4) brought is history as well: for hidden sources FinishPolls has left that out.
-const waitingPosts = `select p.item_id, p.content_hash, p.published_at, p.url, i.title, i.author, octet_length(b.body)
- from posts p join items i on i.id = p.item_id join bodies b on b.item_id = p.item_id
+const waitingPosts = `select p.item_id, p.content_hash, p.published_at, p.url from posts p
  where p.source_id = $1 and p.published_at >= $2
  and (p.published_at >= $3 or p.first_seen_at > $3 and ($4 = 0 or p.first_seen_at > (select min(f.first_seen_at) from posts f where f.source_id = $1)))
- and not exists (select 1 from post_articles a where a.briefing_id = $5 and a.source_id = p.source_id and a.item_id = p.item_id)
+ and not exists (select 1 from post_articles a where a.briefing_id = $5 and a.source_id = $1 and a.item_id = p.item_id)
  order by p.published_at desc, p.ingested_at desc, p.item_id desc limit $6`
-
-// candidate is a post that waits, without its text.
-type candidate struct {
-	freshet.Waiting
-	bytes int
-}
 
 // digest reads a column that holds a content hash.
 type digest struct{ hash *freshet.ContentHash }
@@ -72,45 +65,36 @@ func (d digest) Scan(v any) error {
 	return nil
 }
 
-// waiting returns the posts of a briefing that no article stands for, and whether more are left.
+// waiting returns the posts of a briefing that no article stands for, the newest first, and whether more are left.
 func (t *tx) waiting(ctx context.Context, b *freshet.Briefing, now time.Time) (posts []freshet.Waiting, more bool, err error) {
-	var list []candidate
 	for _, has := range b.Sources {
 		w, since := b.Window(has, now), int64(0)
 		if !w.Since.IsZero() {
 			since = w.Since.UnixMilli()
 		}
-		found, err := all(ctx, t, func(c *candidate) []any {
-			return []any{&c.Item, digest{&c.Hash}, moment{&c.PublishedAt}, &c.URL, &c.Title, &c.Author, &c.bytes}
+		found, err := all(ctx, t, func(p *freshet.Waiting) []any {
+			p.Source = has.Source.ID
+			return []any{&p.Item, digest{&p.Hash}, moment{&p.PublishedAt}, &p.URL}
 		}, waitingPosts, has.Source.ID, w.From, since, has.Source.InRiver, b.ID, composeAtOnce+1)
 		if err != nil {
 			return nil, false, err
 		}
-		for _, c := range found {
-			c.Source = has.Source.ID
-			list = append(list, c)
-		}
+		posts = append(posts, found...)
 	}
-	posts, more = firstOf(list)
+	if len(posts) == 0 {
+		return nil, false, nil
+	}
+	slices.SortFunc(posts, func(p, q freshet.Waiting) int {
+		return cmp.Or(q.PublishedAt.Compare(p.PublishedAt), cmp.Compare(p.Source, q.Source), cmp.Compare(q.Item, p.Item))
+	})
+	if more = len(posts) > composeAtOnce; more {
+		posts = posts[:composeAtOnce]
+	}
 	if err := t.knownArticles(ctx, b.ID, posts); err != nil {
 		return nil, false, err
 	}
-	return posts, more, t.readTexts(ctx, posts)
-}
-
-// firstOf returns the newest posts, as many as one Compose takes.
-func firstOf(list []candidate) (posts []freshet.Waiting, more bool) {
-	slices.SortFunc(list, func(p, q candidate) int {
-		return cmp.Or(q.PublishedAt.Compare(p.PublishedAt), cmp.Compare(p.Source, q.Source), cmp.Compare(q.Item, p.Item))
-	})
-	left := composeBytes
-	for _, c := range list {
-		if left -= c.bytes; len(posts) == composeAtOnce || left < 0 && len(posts) > 0 {
-			return posts, true
-		}
-		posts = append(posts, c.Waiting)
-	}
-	return posts, false
+	n, err := t.readTexts(ctx, posts)
+	return posts[:n], more || n < len(posts), err
 }
 
 // knownArticles notes the articles that stand for the same content or item already (B3).
@@ -136,27 +120,51 @@ func (t *tx) knownArticles(ctx context.Context, briefing freshet.ID, posts []fre
 	return err
 }
 
-// readTexts reads the texts of posts that no article stands for.
-func (t *tx) readTexts(ctx context.Context, posts []freshet.Waiting) error {
-	var items []freshet.ID
+// readTexts reads what posts say that no article stands for, and returns how many posts are within bounds.
+func (t *tx) readTexts(ctx context.Context, posts []freshet.Waiting) (n int, err error) {
+	lengths, err := all(ctx, t, func(s *said) []any { return []any{&s.item, &s.title, &s.author, &s.bytes} },
+		"select i.id, i.title, i.author, octet_length(b.body) from items i join bodies b on b.item_id = i.id where i.id in ($1...)", unknownItems(posts))
+	if err != nil {
+		return 0, err
+	}
+	items := byItem(lengths)
+	for left := composeBytes; n < len(posts); n++ {
+		if left -= items[posts[n].Item].bytes; left < 0 && n > 0 {
+			break
+		}
+	}
+	texts, err := all(ctx, t, func(s *said) []any { return []any{&s.item, &s.text} }, "select item_id, body from bodies where item_id in ($1...)", unknownItems(posts[:n]))
+	bodies := byItem(texts)
+	for i := range posts[:n] {
+		p := &posts[i]
+		p.Title, p.Author, p.Text = items[p.Item].title, items[p.Item].author, bodies[p.Item].text
+	}
+	return n, err
+}
+
+// said is what an item says.
+type said struct {
+	item                freshet.ID
+	title, author, text string
+	bytes               int
+}
+
+func byItem(list []said) map[freshet.ID]said {
+	items := make(map[freshet.ID]said, len(list))
+	for _, s := range list {
+		items[s.item] = s
+	}
+	return items
+}
+
+// unknownItems are the items of posts that no article stands for.
+func unknownItems(posts []freshet.Waiting) (items []freshet.ID) {
 	for _, p := range posts {
 		if p.Article == 0 {
 			items = append(items, p.Item)
 		}
 	}
-	type body struct {
-		item freshet.ID
-		text string
-	}
-	list, err := all(ctx, t, func(b *body) []any { return []any{&b.item, &b.text} }, "select item_id, body from bodies where item_id in ($1...)", items)
-	texts := make(map[freshet.ID]string, len(list))
-	for _, b := range list {
-		texts[b.item] = b.text
-	}
-	for i := range posts {
-		posts[i].Text = texts[posts[i].Item]
-	}
-	return err
+	return items
 }
 
 var (

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -694,4 +695,110 @@ func testOwnAge(t *testing.T, w *world) {
 	w.now = at.Add(21 * 24 * time.Hour)
 	w.retain()
 	w.equal("after 21 days", []int{len(w.waitingArticles(b)), w.count("select count(*) from posts")}, []int{0, 0})
+}
+
+// BenchmarkCompose composes a briefing of 100 sources: 1,000 new posts of 1.2 kB, and once more when 10,000 are linked
+// and nothing is new.
+func BenchmarkCompose(b *testing.B) {
+	for _, engine := range engines() {
+		b.Run(engine, func(b *testing.B) {
+			s := openEngine(b, engine)
+			now := time.Date(2026, 2, 17, 10, 0, 0, 0, time.UTC)
+			var sources []BriefingSource
+			for i := range 100 {
+				sources = append(sources, briefed(fmt.Sprintf("https://host%d.example/feed", i))...)
+			}
+			made, err := s.AddBriefing(bg, freshet.NewBriefing("Bench", ""), sources, now)
+			if err != nil {
+				b.Fatal(err)
+			}
+			round := 0
+			fill := func() { // 1,000 posts, and twenty minutes later
+				round++
+				var polls []Poll
+				for _, has := range made.Sources {
+					w, err := s.Source(bg, has.Source.ID)
+					if err != nil {
+						b.Fatal(err)
+					}
+					o := &freshet.Outcome{At: now, Status: 200, BodyHash: fmt.Sprint(round)}
+					for i := range 10 {
+						p := article(fmt.Sprintf("%s/%d/%d", w.Source.Host, round, i), now)
+						p.Text += strings.Repeat(" word", 240)
+						o.Posts = append(o.Posts, p)
+					}
+					freshet.Identify(o.Posts, w.Source.ID, w.Source.Host)
+					polls = append(polls, Poll{w.Source.ID, w.Source.Seq, o})
+				}
+				if _, err := s.FinishPolls(bg, polls, now); err != nil {
+					b.Fatal(err)
+				}
+				now = now.Add(20 * time.Minute)
+			}
+			compose := func(want int) {
+				c, err := s.Compose(bg, made.ID, now)
+				if err != nil || c.Articles != want {
+					b.Fatalf("%+v, %v; want %d articles", c, err, want)
+				}
+			}
+			for range 10 {
+				fill()
+				compose(1000)
+			}
+			if s.dialect.arrays { // as the server's own vacuum sees to; SQLite goes without
+				if _, err := s.writer.Exec("analyze"); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.Run("1,000 new", func(b *testing.B) {
+				for range b.N {
+					b.StopTimer()
+					fill()
+					b.StartTimer()
+					compose(1000)
+				}
+			})
+			b.Run("nothing new", func(b *testing.B) {
+				for range b.N {
+					compose(0)
+				}
+			})
+			b.Run("cleaned, nothing to do", func(b *testing.B) {
+				for range b.N {
+					if n, err := s.cleanBriefings(bg, now, 500); n != 0 || err != nil {
+						b.Fatal(n, err)
+					}
+				}
+			})
+		})
+	}
+}
+
+// What briefings read walks an index, however many posts and articles there are.
+func TestBriefingPlans(t *testing.T) {
+	onEngines(t, func(t *testing.T, s *Store) {
+		id, now := freshet.ID(1), time.Now()
+		if s.dialect.arrays { // on tables this small PostgreSQL would rather read all
+			s.writer.SetMaxOpenConns(1)
+			s.reader.SetMaxOpenConns(1)
+			if _, err := s.reader.Exec("set enable_seqscan = off"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for name, c := range map[string]struct {
+			text string
+			args []any
+		}{
+			"posts that wait":      {waitingPosts, []any{id, now, int64(0), 1, id, 10}},
+			"posts past the limit": {unlinkedPosts, []any{id, now, 10}},
+			"articles past it":     {staleArticles + "source_id not in ($3...) order by published_at limit $4", []any{id, now, []freshet.ID{2}, 10}},
+			"articles that wait":   {articleColumns + "null order by a.published_at desc, a.id desc limit $2", []any{id, 10}},
+			"processed articles":   {articleColumns + "not null order by a.processed_at desc, a.id desc limit $2", []any{id, 10}},
+		} {
+			got := plan(t, s, c.text, c.args...)
+			if never := regexp.MustCompile(`(?i)seq scan|SCAN (p|f|a|i|posts|articles)\b`); never.MatchString(got) {
+				t.Errorf("%s:\n%s", name, got)
+			}
+		}
+	})
 }

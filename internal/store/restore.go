@@ -18,7 +18,7 @@ func (s *Store) RestoreSource(ctx context.Context, id freshet.ID, now time.Time)
 			return err
 		}
 		src := &w.Source
-		if src.RemovedAt.IsZero() { // a briefing kept it, and only the river lost it
+		if !src.InRiver { // a briefing kept it, or had it
 			src.InRiver = true
 			if err := t.showItems(ctx, src.ID); err != nil {
 				return err
