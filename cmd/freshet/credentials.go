@@ -51,6 +51,18 @@ func findAccount(ctx context.Context, v *vault.Vault, pasted string) ([]discover
 	return []discover.Candidate{{URL: address, Title: "@" + freshet.Handle(address) + " on X", Type: string(freshet.Twitter)}}, nil
 }
 
+// lookAtAccount says whether the account of a list can be read. It asks nothing of X, which would cost.
+func lookAtAccount(ctx context.Context, v *vault.Vault, address string) discover.Sight {
+	found, err := findAccount(ctx, v, address)
+	if failure, ok := errors.AsType[*freshet.Failure](err); ok {
+		return discover.Sight{Finding: discover.Trouble, Failure: failure}
+	}
+	if err != nil {
+		return discover.Sight{Finding: discover.Trouble, Failure: &freshet.Failure{Class: freshet.Transient, Code: "internal", Sentence: "The token of the X API is not at hand: " + err.Error() + "."}}
+	}
+	return discover.Sight{Finding: discover.Works, URL: found[0].URL, Title: found[0].Title}
+}
+
 // hasToken says what to do when X accounts cannot be read.
 func hasToken(ctx context.Context, v *vault.Vault) error {
 	_, err := v.Token(ctx, "", freshet.X)

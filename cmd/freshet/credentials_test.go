@@ -193,6 +193,9 @@ func TestPastedAccount(t *testing.T) {
 	if found, err := find("https://twitter.com/NASA?lang=en"); err != nil || len(found) != 1 || found[0].URL != "https://x.com/NASA" || found[0].Type != "twitter" {
 		t.Errorf("with a token: %+v, %v", found, err)
 	}
+	if s := lookAtAccount(t.Context(), v, "https://x.com/NASA"); s.Finding != discover.Works || s.URL != "https://x.com/NASA" {
+		t.Errorf("in a list: %+v", s)
+	}
 	for _, other := range []string{"https://example.org/NASA", "NASA", "https://nitter.net/NASA", "https://x.com/NASA/status/1"} {
 		if found, err := find(other); found != nil || err != nil {
 			t.Errorf("%s: %v, %v", other, found, err)

@@ -116,6 +116,9 @@ func (c *config) newServing(st *store.Store, v *vault.Vault, log *slog.Logger) (
 			return find(ctx, client, pasted)
 		},
 		Look: func(ctx context.Context, address string) discover.Sight {
+			if freshet.NamesAccount(address) {
+				return lookAtAccount(ctx, v, address)
+			}
 			return discover.Look(ctx, func(ctx context.Context, url string) (*fetch.Response, error) {
 				return client.Get(ctx, fetch.Request{URL: url})
 			}, address)
