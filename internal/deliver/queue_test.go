@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,6 +20,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/rabbitmq/amqp091-go"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -228,6 +230,50 @@ func TestRabbit(t *testing.T) {
 	checkRefused(t, publish(t, login+"/vhost?exchange=missing&route=x", nil), "NOT_FOUND")
 	checkRefused(t, publish(t, strings.Replace(login, "hunter22", "wrong-one", 1)+"/vhost?queue=q", nil), "ACCESS_REFUSED")
 	checkRefused(t, publish(t, login+"/vhost", nil), "must say ?queue=")
+}
+
+// The same against a real RabbitMQ, where FRESHET_TEST_RABBITMQ is its address (amqp://guest:guest@127.0.0.1/).
+func TestRealRabbit(t *testing.T) {
+	server := os.Getenv("FRESHET_TEST_RABBITMQ")
+	if server == "" {
+		t.Skip("SKIPPED: FRESHET_TEST_RABBITMQ names no RabbitMQ")
+	}
+	conn, err := amqp091.Dial(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	channel, err := conn.Channel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	queue, err := channel.QueueDeclare("", false, true, true, false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := publish(t, server+"?queue="+queue.Name, nil); a.Error != "" {
+		t.Fatal(a.Error)
+	}
+	got, ok, err := channel.Get(queue.Name, true)
+	if err != nil || !ok || string(got.Body) != string(delivery("").Data) || got.MessageId != "1234567890123" ||
+		got.ContentType != "application/json" || got.Headers["Freshet-Workflow"] != "42" || got.DeliveryMode != amqp091.Persistent {
+		t.Errorf("%+v, %v, %v", got, ok, err)
+	}
+	full, err := channel.QueueDeclare("", false, true, true, false, amqp091.Table{"x-max-length": 1, "x-overflow": "reject-publish"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := publish(t, server+"?queue="+full.Name, nil); a.Error != "" {
+		t.Error(a.Error)
+	}
+	checkRefused(t, publish(t, server+"?queue="+full.Name, nil), "refused the message")
+	checkRefused(t, publish(t, server+"?queue=nothing-of-the-kind", nil), "no queue takes messages")
+	checkRefused(t, publish(t, server+"?exchange=missing&route=x", nil), "NOT_FOUND")
+	address := parsed(t, server)
+	address.User = url.UserPassword("guest", "wrong-one")
+	checkRefused(t, publish(t, address.String()+"?queue=q", nil), "password not allowed")
+	address.User, address.Path = parsed(t, server).User, "/no-such-vhost"
+	checkRefused(t, publish(t, address.String()+"?queue=q", nil), "did not take it")
 }
 
 // checkRefused wants a failure that says something and no secret, and is tried again.
