@@ -6,7 +6,7 @@ import { tellTimes } from "./times.js";
 const river = document.getElementById("river");
 const pill = document.getElementById("pill");
 const mostPages = 10; // of new items that are fetched before the page is made anew
-const atOnce = 25; // parts that are put in before the browser may do something else
+const atOnce = 15; // parts that are put in before the browser may do something else
 let waiting = new Set();
 const filling = new URLSearchParams(location.search).get("notice") === "packed"; // first polls run, and one watches
 let asking;
@@ -46,7 +46,9 @@ async function pageAt(address) {
   if (!answer.ok) throw new Error(answer.statusText);
   const text = await answer.text();
   await rest();
-  return new DOMParser().parseFromString(text, "text/html");
+  const page = new DOMParser().parseFromString(text, "text/html");
+  await rest();
+  return page;
 }
 
 // rest lets the browser do what waits: long work is cut into pieces, or scrolling and typing would stutter.
@@ -68,8 +70,10 @@ export async function bringIn() {
     if (pill.contains(document.activeElement)) handle(readNow())?.focus({ preventScroll: true });
     const here = pages.map((p) => p.querySelector(".here + *")).find(Boolean);
     const id = here && (here.id || here.querySelector(".item").id);
+    const wasAtTop = scrollY === 0;
     for (const part of pages.reverse()) await putIn(part);
     if (id) keepPlace(() => hereBefore(document.getElementById(id)));
+    if (wasAtTop) scrollTo({ top: 0, behavior: "instant" }); // who reads the newest goes on with them
     tellTimes();
   } catch {
     location.reload();
@@ -83,11 +87,10 @@ const readNow = () => [...river.querySelectorAll(".item")].find((item) => item.g
 function keepPlace(change) {
   const read = readNow();
   const before = read?.getBoundingClientRect().top;
-  const wasAtTop = scrollY === 0;
   const root = document.documentElement;
   root.classList.add("still"); // or the browser corrects the same again
   change();
-  if (read && !wasAtTop) scrollBy({ top: read.getBoundingClientRect().top - before, behavior: "instant" });
+  if (read) scrollBy({ top: read.getBoundingClientRect().top - before, behavior: "instant" });
   root.classList.remove("still"); // what takes its real height only now, the browser corrects
 }
 
