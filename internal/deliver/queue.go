@@ -45,8 +45,9 @@ type queue struct {
 	guard   fetch.Guard
 	brokers map[string]dial // by scheme
 
-	mu    sync.Mutex // guards the rest, and links but for what their ready publishes
-	links map[string]*link
+	mu     sync.Mutex // guards the rest, and links but for what their ready publishes
+	links  map[string]*link
+	ending sync.WaitGroup // connections that are being closed
 }
 
 // link is a connection that is being made or kept.
@@ -156,7 +157,7 @@ func (q *queue) release(address string, l *link, err error) {
 	switch {
 	case l.users > 0:
 	case l.given:
-		go l.end()
+		q.ending.Go(l.end)
 	default:
 		l.idle = time.AfterFunc(idleBroker, func() { q.expire(address, l) })
 	}
@@ -168,7 +169,7 @@ func (q *queue) expire(address string, l *link) {
 	defer q.mu.Unlock()
 	if l.users == 0 && !l.given {
 		q.give(address, l)
-		go l.end()
+		q.ending.Go(l.end)
 	}
 }
 
@@ -188,17 +189,29 @@ func (l *link) end() {
 	}
 }
 
+// closeWithin is how long brokers may take to say goodbye. What they took is confirmed already.
+const closeWithin = 500 * time.Millisecond
+
 // close ends the connections that nobody uses.
 func (q *queue) close() {
 	q.mu.Lock()
-	defer q.mu.Unlock()
 	for address, l := range q.links {
 		if l.idle != nil {
 			l.idle.Stop()
 		}
 		q.give(address, l)
 		if l.users == 0 {
-			l.end()
+			q.ending.Go(l.end)
 		}
+	}
+	q.mu.Unlock()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		q.ending.Wait()
+	}()
+	select {
+	case <-ended:
+	case <-time.After(closeWithin):
 	}
 }
