@@ -712,6 +712,8 @@ func TestSpreadAfterASuspend(t *testing.T) {
 		}
 		st.sleep.Store(int64(2 * time.Hour))
 		time.Sleep(5 * time.Hour)
+		st.mu.Lock()
+		defer st.mu.Unlock()
 		if n := st.spread.Load(); n != 2 {
 			t.Errorf("spread %d times, want once more after the suspend; asked at %q", n, st.asked)
 		}
