@@ -36,7 +36,7 @@ func axe(t *testing.T) string {
 func TestAccessibility(t *testing.T) {
 	stand := newNewsstand(t, "127.0.0.2")
 	stand.html("/big", `<html><head><link rel=alternate type=application/rss+xml href=/a.xml title=A><link rel=alternate type=application/rss+xml href=/b.xml title=B></head></html>`)
-	s := reader(t)
+	s := reader(t, "FRESHET_DELIVER_ALLOW=127.0.0.0/8")
 	empty := browse(t, s.url)
 	source := axe(t)
 	check := func(b *tab, page string) { t.Helper(); b.audit(source, page) }
@@ -48,8 +48,10 @@ func TestAccessibility(t *testing.T) {
 	for range 3 {
 		s.poll(t)
 	}
+	flow, run := s.failedRun(t, stand.url+"/a.xml")
 	b := browse(t, s.url)
-	for _, path := range []string{"/", "/?q=a&feed_ids=" + fine, "/?start_date=2026-02-02&end_date=2026-02-01", "/sources", "/sources/" + ill, "/items/1"} {
+	for _, path := range []string{"/", "/?q=a&feed_ids=" + fine, "/?start_date=2026-02-02&end_date=2026-02-01", "/sources", "/sources/" + ill, "/items/1",
+		"/workflows", "/workflows/new", "/workflows/" + flow, "/executions/" + run} {
 		b.open(path)
 		check(b, path)
 	}

@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -125,4 +127,23 @@ func (b *tab) waitReload(part, css string) {
 		b.open(b.where())
 		return false, nil
 	})
+}
+
+// failedRun makes a workflow whose receiver refuses, and returns its id and that of its first run.
+func (s server) failedRun(t *testing.T, address string) (flow, run string) {
+	t.Helper()
+	refusing := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(refusing.Close)
+	s.addWorkflow(t, &receiver{Server: refusing}, "Refused", address)
+	var page struct {
+		Executions []struct {
+			ID         string `json:"id"`
+			WorkflowID string `json:"workflow_id"`
+		} `json:"executions"`
+	}
+	await(t, "a run to fail", func() (bool, error) {
+		err := get(s.url+"/api/executions?limit=1&state=retrying", &page)
+		return len(page.Executions) > 0, err
+	})
+	return page.Executions[0].WorkflowID, page.Executions[0].ID
 }
