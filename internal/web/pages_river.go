@@ -131,6 +131,9 @@ func (s *Server) fill(ctx context.Context, page *riverPage, query store.RiverQue
 		return err
 	}
 	page.Count, page.Older = len(result.Items), query.After != freshet.Place{}
+	if page.Count == 0 && page.Offer.Count > 0 && !page.Older && !page.Filter.Active() {
+		page.Waiting = true // for the first polls
+	}
 	fold := query.Text == "" && hasMany(result.Items)
 	page.Days = days(result.Items, hereIndex(result.Items, query.After, visit.Line), fold)
 	if result.More {
