@@ -23,7 +23,7 @@ const (
 // conditions are all of them, worst first.
 var conditions = []condition{unhealthy, off, waiting, retrying, paused, fresh, healthy}
 
-// help says what the word means.
+// conditionHelp says what the words mean.
 var conditionHelp = map[condition]string{
 	healthy:   "the last poll went well",
 	fresh:     "its first poll is still to come",
