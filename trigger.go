@@ -36,13 +36,13 @@ const (
 
 // Entry is one entry of a feed as an execution carries it (W4).
 type Entry struct {
-	Title     string `json:"title" expr:"title"`
-	Link      string `json:"link" expr:"link"`
-	GUID      string `json:"guid" expr:"guid"`
-	Published string `json:"published" expr:"published"` // RFC 3339, "" when the feed says none
-	Summary   string `json:"summary" expr:"summary"`
-	Author    string `json:"author,omitempty" expr:"author"`
-	Change    Change `json:"change,omitempty" expr:"change"` // "updated" for one that was seen before
+	Title     string `json:"title"`
+	Link      string `json:"link"`
+	GUID      string `json:"guid"`
+	Published string `json:"published"` // RFC 3339, "" when the feed says none
+	Summary   string `json:"summary"`
+	Author    string `json:"author,omitempty"`
+	Change    Change `json:"change,omitempty"` // "updated" for one that was seen before
 }
 
 // Content is the document of a source, or a part of it, as a poll found it.

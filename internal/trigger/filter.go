@@ -7,12 +7,16 @@
 package trigger
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"reflect"
 	"regexp"
 	"strings"
 	"sync"
 
 	"github.com/expr-lang/expr"
+	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/vm"
 
 	"freshet"
@@ -24,11 +28,70 @@ const (
 	mostCompiled = 1000
 )
 
-// compile reads a filter: a condition of github.com/expr-lang/expr over the fields of an entry.
-func compile(filter string) (*vm.Program, error) {
-	return expr.Compile(filter, expr.Env(freshet.Entry{}), expr.AsBool(), expr.MaxNodes(mostNodes),
-		expr.DisableBuiltin("repeat"), expr.DisableBuiltin("now"))
+// fields are what a filter sees of an entry.
+type fields struct {
+	Title     string `expr:"title"`
+	Link      string `expr:"link"`
+	GUID      string `expr:"guid"`
+	Author    string `expr:"author"`
+	Summary   string `expr:"summary"`
+	Published string `expr:"published"`
+	Change    string `expr:"change"`
 }
+
+func fieldsOf(e *freshet.Entry) fields {
+	return fields{e.Title, e.Link, e.GUID, e.Author, e.Summary, e.Published, string(cmp.Or(e.Change, freshet.ChangeNew))}
+}
+
+// functions are those that a filter may use. Each takes time in proportion to its input and returns no more.
+var functions = []string{
+	"len", "lower", "upper", "trim", "trimPrefix", "trimSuffix", "hasPrefix", "hasSuffix", "indexOf", "lastIndexOf",
+	"int", "float", "string", "abs", "ceil", "floor", "round", "min", "max", "date", "duration",
+}
+
+// compile reads a filter: a condition of github.com/expr-lang/expr over the fields of an entry, without what
+// could take long.
+func compile(filter string) (*vm.Program, error) {
+	options := []expr.Option{expr.Env(fields{}), expr.AsBool(), expr.MaxNodes(mostNodes), expr.DisableAllBuiltins()}
+	for _, name := range functions {
+		options = append(options, expr.EnableBuiltin(name))
+	}
+	program, err := expr.Compile(filter, options...)
+	if err != nil {
+		return nil, err
+	}
+	bounds := &bounded{}
+	root := program.Node()
+	ast.Walk(&root, bounds)
+	if bounds.fault != "" {
+		return nil, errors.New(bounds.fault)
+	}
+	return program, nil
+}
+
+// bounded looks for what a short filter could spend any time on, whatever the memory it may take: loops within
+// loops, texts that grow, and patterns that come from a feed.
+type bounded struct{ fault string }
+
+// Visit looks at one node.
+func (b *bounded) Visit(node *ast.Node) {
+	switch n := (*node).(type) {
+	case *ast.PredicateNode:
+		b.fault = "there are no loops such as any and filter"
+	case *ast.VariableDeclaratorNode, *ast.SequenceNode:
+		b.fault = "it must be one condition, without variables"
+	case *ast.BinaryNode:
+		_, fixed := n.Right.(*ast.StringNode)
+		switch {
+		case n.Operator == "+" && isText(n):
+			b.fault = "texts cannot be joined with +"
+		case n.Operator == "matches" && !fixed:
+			b.fault = "the pattern of matches must be a text in quotes"
+		}
+	}
+}
+
+func isText(n ast.Node) bool { return n.Type() != nil && n.Type().Kind() == reflect.String }
 
 // Check returns every field of a definition that cannot be used, the filter included (W1).
 func Check(d *freshet.Definition) freshet.FieldErrors {
@@ -81,7 +144,7 @@ func (f *Filters) Passes(filter string, e *freshet.Entry) bool {
 		return true
 	}
 	machine := vm.VM{MemoryBudget: mostMemory}
-	passes, err := machine.Run(program, *e)
+	passes, err := machine.Run(program, fieldsOf(e))
 	ok, isBool := passes.(bool)
 	return err != nil || !isBool || ok
 }

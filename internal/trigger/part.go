@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -14,8 +15,11 @@ import (
 	"freshet/internal/page"
 )
 
-// mostText bounds what a JSON path finds, in bytes.
-const mostText = 4 << 20
+const (
+	mostText  = 4 << 20 // that a JSON path finds, in bytes
+	mostPath  = 1000    // bytes of a JSON path
+	mostLists = 2       // in a JSON path
+)
 
 // Document is what a source gave, as it came.
 type Document struct {
@@ -70,13 +74,35 @@ func Means() freshet.Means {
 	return freshet.Means{Passes: new(Filters).Passes, Changes: page.Changes}
 }
 
+// parsePath reads a JSON path, without what could take long in some documents: whoever finds descendants of
+// descendants, or looks through the whole document at each place, multiplies.
 func parsePath(path string) (x jp.Expr, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%v", p)
 		}
 	}()
-	return jp.ParseString(path)
+	switch {
+	case len(path) > mostPath:
+		return nil, fmt.Errorf("it is longer than %d bytes", mostPath)
+	case strings.Count(path, "..") > 1:
+		return nil, errors.New("it may have one ..")
+	case strings.Count(path, "$") > 1:
+		return nil, errors.New("it may have one $")
+	}
+	if x, err = jp.ParseString(path); err != nil {
+		return nil, err
+	}
+	lists := 0
+	for _, part := range x {
+		if _, list := part.(jp.Union); list {
+			lists++
+		}
+	}
+	if lists > mostLists {
+		return nil, fmt.Errorf("it may have %d lists such as ['a','b']", mostLists)
+	}
+	return x, nil
 }
 
 // jsonPart returns what a JSON path finds, a line each.
