@@ -55,6 +55,13 @@ func TestAccessibility(t *testing.T) {
 		b.open(path)
 		check(b, path)
 	}
+	b.open("/?q=a&days=7")
+	b.openFilter()
+	b.click("details.name summary")
+	check(b, "the filter")
+	b.open("/")
+	b.click(".fold summary")
+	check(b, "an open run")
 	b.open("/")
 	b.click(".item .read")
 	b.waitText(".item .text", "here")

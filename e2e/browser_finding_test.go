@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // addAs adds a feed with more than its address and waits until its first poll has ended.
@@ -205,4 +208,51 @@ func TestFindSourceAmongMany(t *testing.T) {
 			t.Errorf("the chosen one shows %q", got)
 		}
 	})
+}
+
+// The river is narrowed and widened again with nothing but the keyboard, on a narrow screen.
+func TestFilterByKeyboard(t *testing.T) {
+	stand := newNewsstand(t, "127.0.0.2")
+	s := reader(t)
+	s.add(t, stand.feed("/feed.xml", "Paper", append(entries("cats", 2, time.Hour), entries("dogs", 2, 2*time.Hour)...)...))
+	await(t, "the words to be found", func() (bool, error) {
+		var found struct{ Items []item }
+		err := get(s.url+"/api/items?q=cats", &found)
+		return len(found.Items) == 2, err
+	})
+	b := browse(t, s.url)
+	b.do(chromedp.EmulateViewport(320, 640))
+	b.open("/")
+	b.press("/")
+	b.wait("the field", `document.activeElement.name === "q"`)
+	b.press("cats")
+	tabTo := func(css string) {
+		t.Helper()
+		for range 40 {
+			b.press("\t")
+			if eval[bool](b, fmt.Sprintf("document.activeElement.matches(%q)", css)) {
+				return
+			}
+		}
+		t.Fatalf("the tab key never comes to %s", css)
+	}
+	tabTo(`[name="days"]`)
+	b.do(chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.ArrowRight))
+	b.press("\r")
+	b.wait("the filter", `location.search.includes("days=7")`)
+	b.wait("the page", `document.readyState === "complete"`)
+	if got := b.titles(); !slices.Equal(got, []string{"cats 2", "cats 1"}) {
+		t.Errorf("it shows %q", got)
+	}
+	tabTo(".chip")
+	b.picture("chip")
+	b.press("\r")
+	b.wait("one thing less", `location.search === "?days=7"`)
+	b.wait("the page", `document.readyState === "complete"`)
+	if n := b.count(".item"); n != 4 {
+		t.Errorf("%d items, want 4", n)
+	}
+	if wide := eval[int](b, "document.documentElement.scrollWidth"); wide > 320 {
+		t.Errorf("the page is %d wide", wide)
+	}
 }

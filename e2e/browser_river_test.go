@@ -249,3 +249,25 @@ func TestPlaceIsKeptOverReload(t *testing.T) {
 		t.Errorf("what was read at %d is at %d", before, now)
 	}
 }
+
+// G1 30-day retention enforcement: what is older than retention, by its date, goes from the river while that goes on
+// answering; what is younger stays.
+func TestG1RetentionEnforcement(t *testing.T) {
+	stand := newNewsstand(t, "127.0.0.2")
+	s := reader(t)
+	s.add(t, stand.feed("/feed.xml", "Paper", append(entries("young", 3, 29*24*time.Hour), entries("old", 3, 29*24*time.Hour+12*time.Hour)...)...))
+	b := browse(t, s.url)
+	b.open("/")
+	if n := b.count(".item"); n != 6 {
+		t.Fatalf("%d items before, want all 6", n)
+	}
+	s.Env = append(s.Env, "FRESHET_RETENTION=702h") // 29 days and 6 hours
+	s.restart(t)
+	await(t, "the old ones to go", func() (bool, error) {
+		b.open("/")
+		return b.count(".item") == 3, nil
+	})
+	if got := b.titles(); !slices.Equal(got, []string{"young 3", "young 2", "young 1"}) {
+		t.Errorf("what is left is %q", got)
+	}
+}

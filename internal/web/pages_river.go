@@ -134,7 +134,7 @@ func (s *Server) fill(ctx context.Context, page *riverPage, query store.RiverQue
 	if page.Count == 0 && page.Offer.Count > 0 && !page.Older && !page.Filter.Active() {
 		page.Waiting = true // for the first polls
 	}
-	fold := query.Text == "" && hasMany(result.Items)
+	fold := query.Text == "" && len(query.Sources) != 1 && hasMany(result.Items)
 	page.Days = days(result.Items, hereIndex(result.Items, query.After, visit.Line), fold)
 	if result.More {
 		q := page.Filter.Values()

@@ -173,5 +173,5 @@ function tellPlace() {
 
 pill?.addEventListener("mousedown", (e) => e.preventDefault()); // the focus stays with what is read
 pill?.addEventListener("click", (e) => { e.preventDefault(); bringIn(); });
-if (river) addEventListener("pagehide", tellPlace);
+if (river) document.addEventListener("visibilitychange", () => { if (document.hidden) tellPlace(); });
 watchMore();
