@@ -102,18 +102,18 @@ type Line struct {
 func (p Policy) Lines() []Line {
 	f := p.From
 	lines := []Line{
-		{"interval", Span(p.Interval), f.Interval},
-		{"least interval", Span(p.MinInterval), f.MinInterval},
-		{"wait while it fails", p.Retry.says(), f.Retry},
+		{"Interval", Span(p.Interval), f.Interval},
+		{"Least interval", Span(p.MinInterval), f.MinInterval},
+		{"Wait while it fails", p.Retry.says(), f.Retry},
 	}
 	if p.Retry == Exponential {
-		lines = append(lines, Line{"longest wait while it fails", Span(p.MaxBackoff), f.MaxBackoff})
+		lines = append(lines, Line{"Longest wait while it fails", Span(p.MaxBackoff), f.MaxBackoff})
 	}
 	return append(lines,
-		Line{"delay after each poll", spanOr(p.Delay, "none"), f.Delay},
-		Line{"age limit of posts", spanOr(p.MaxAge, "no limit"), f.MaxAge},
-		Line{"history at the first poll", p.saysHistory(), f.SkipHistory},
-		Line{"switched off after", p.saysDisable(), f.DisableAfter})
+		Line{"Delay after each poll", spanOr(p.Delay, "none"), f.Delay},
+		Line{"Age limit of posts", spanOr(p.MaxAge, "no limit"), f.MaxAge},
+		Line{"History at the first poll", p.saysHistory(), f.SkipHistory},
+		Line{"Switched off after", p.saysDisable(), f.DisableAfter})
 }
 
 func (r Retry) says() string {

@@ -66,23 +66,23 @@ func TestPolicyLines(t *testing.T) {
 		want   []Line
 	}{
 		{"plain", Source{InRiver: true, Host: "a.example"}, []Line{
-			{"interval", "15 min", FromBuiltIn},
-			{"least interval", "1 min", FromBuiltIn},
-			{"wait while it fails", "the interval twice, then 5, 15 and 60 min", FromBuiltIn},
-			{"delay after each poll", "none", FromBuiltIn},
-			{"age limit of posts", "30 days", FromBuiltIn},
-			{"history at the first poll", "stored", FromBuiltIn},
-			{"switched off after", "an answer that it is gone", FromBuiltIn},
+			{"Interval", "15 min", FromBuiltIn},
+			{"Least interval", "1 min", FromBuiltIn},
+			{"Wait while it fails", "the interval twice, then 5, 15 and 60 min", FromBuiltIn},
+			{"Delay after each poll", "none", FromBuiltIn},
+			{"Age limit of posts", "30 days", FromBuiltIn},
+			{"History at the first poll", "stored", FromBuiltIn},
+			{"Switched off after", "an answer that it is gone", FromBuiltIn},
 		}},
 		{"of a briefing", Source{Host: "www.reddit.com", Asked: time.Hour, Briefing: BriefingPolicy{ID: 1, Name: "B"}}, []Line{
-			{"interval", "1 h", FromWorkflow},
-			{"least interval", "1 min", FromBuiltIn},
-			{"wait while it fails", "the interval, doubled with each failure", "briefing B"},
-			{"longest wait while it fails", "24 h", FromBuiltIn},
-			{"delay after each poll", "1 min", "built in for reddit.com"},
-			{"age limit of posts", "7 days", "briefing B"},
-			{"history at the first poll", "skipped", "briefing B"},
-			{"switched off after", "an answer that it is gone", FromBuiltIn},
+			{"Interval", "1 h", FromWorkflow},
+			{"Least interval", "1 min", FromBuiltIn},
+			{"Wait while it fails", "the interval, doubled with each failure", "briefing B"},
+			{"Longest wait while it fails", "24 h", FromBuiltIn},
+			{"Delay after each poll", "1 min", "built in for reddit.com"},
+			{"Age limit of posts", "7 days", "briefing B"},
+			{"History at the first poll", "skipped", "briefing B"},
+			{"Switched off after", "an answer that it is gone", FromBuiltIn},
 		}},
 	}
 	for _, tt := range tests {

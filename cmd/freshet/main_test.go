@@ -318,9 +318,9 @@ func TestWhyShowsThePolicy(t *testing.T) {
 	t.Setenv("FRESHET_MIN_INTERVAL", "2m")
 	out := strings.Join(strings.Fields(good(t, "why", at+"/feed")), " ")
 	for _, want := range []string{
-		"RULE VALUE FROM", "interval 30 min this source", "least interval 2 min configuration", "delay after each poll 2.5 s configuration for 127.0.0.1",
-		"longest wait while it fails 6 h configuration", "age limit of posts 60 days configuration", "history at the first poll stored built in",
-		"switched off after 4 failures in a row that do not pass by themselves configuration",
+		"RULE VALUE FROM", "Interval 30 min this source", "Least interval 2 min configuration", "Delay after each poll 2.5 s configuration for 127.0.0.1",
+		"Longest wait while it fails 6 h configuration", "Age limit of posts 60 days configuration", "History at the first poll stored built in",
+		"Switched off after 4 failures in a row that do not pass by themselves configuration",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)

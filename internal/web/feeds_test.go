@@ -170,7 +170,7 @@ func TestFeedPolicy(t *testing.T) {
 		t.Errorf("policy after an edit: %v", a.at("policy"))
 	}
 	page := strings.Join(strings.Fields(s.want(200, "GET", "/sources/"+id, "").Body.String()), " ")
-	if want := `<dt>interval</dt><dd>1 h <span class="meta">(this source)</span></dd>`; !strings.Contains(page, want) {
+	if want := `<dt>Interval</dt><dd>1 h <span class="meta">(this source)</span></dd>`; !strings.Contains(page, want) {
 		t.Errorf("the page lacks %s", want)
 	}
 }
