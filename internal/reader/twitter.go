@@ -287,7 +287,8 @@ func (a *account) get(ctx context.Context, path string, q url.Values, into any) 
 	if err := json.Unmarshal(resp.Body, into); err != nil {
 		return &freshet.Failure{Class: freshet.Transient, Code: "parse", Status: resp.Status, Sentence: "The X API answered with something that is not its JSON."}
 	}
-	if resp.Header.Get("X-Rate-Limit-Remaining") == "0" && q != nil {
+	// The limit of lookups is another one than that of timelines.
+	if timeline := q != nil; timeline && resp.Header.Get("X-Rate-Limit-Remaining") == "0" {
 		a.o.Pause = reset(resp.Header, time.Now())
 	}
 	return nil
