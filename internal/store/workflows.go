@@ -554,7 +554,7 @@ func (s *Store) RecentPolls(ctx context.Context, source freshet.ID, since time.T
 		return []any{&r.GUID, &r.URL, &r.Title, &r.Author, moment{&r.place}, &r.Text, moment{&r.seen}}
 	}, `select p.guid, p.url, i.title, i.author, p.published_at, b.body, p.first_seen_at
  from posts p join items i on i.id = p.item_id join bodies b on b.item_id = i.id
- where p.source_id = $1 and p.published_at >= $2 order by p.published_at desc, p.ingested_at desc, p.item_id desc limit $3`, source, since, limit)
+ where p.source_id = $1 and p.published_at >= $2 order by p.published_at desc, p.ingested_at desc, p.item_id limit $3`, source, since, limit)
 	if err != nil {
 		return nil, fmt.Errorf("read what source %s gave: %w", source, err)
 	}
