@@ -1,6 +1,7 @@
 package freshet
 
 import (
+	"cmp"
 	"strings"
 	"time"
 )
@@ -54,32 +55,17 @@ func (s Settings) origin(name string) Origin {
 	return FromBuiltIn
 }
 
-// BriefingPolicy is what the briefings of a source ask of it, taken together: the shortest interval,
-// the most lenient age and history. The zero value stands for no briefing; in a briefing, a zero
-// field for what holds in briefings that do not say otherwise.
+// BriefingPolicy is what the briefings of a source ask of it, taken together: the shortest interval
+// and the most lenient age. The zero value stands for no briefing.
 type BriefingPolicy struct {
 	ID       ID
 	Name     string
 	Interval time.Duration // 0: it asks for none
-	Retry    Retry         // "": Exponential (S5)
 	MaxAge   time.Duration // 0: seven days (E6, B1)
-	History  bool          // the first poll stores what is older than the source, too (E6)
 }
 
 // briefingAge is the age limit of a briefing that sets none (B1).
 const briefingAge = 7 * 24 * time.Hour
-
-// rules returns the policy's retry strategy and age limit.
-func (b BriefingPolicy) rules() (Retry, time.Duration) {
-	retry, age := b.Retry, b.MaxAge
-	if retry == "" {
-		retry = Exponential
-	}
-	if age == 0 {
-		age = briefingAge
-	}
-	return retry, age
-}
 
 // Origin says in words who set a value of a Policy: one of the constants, "briefing NAME", and for
 // delays what the entry stands for ("configuration for example.org").
@@ -133,8 +119,7 @@ func (s Settings) Policy(src Source) Policy {
 	// keeps the plain rules, and the briefing leaves out what is too old for it when it is composed.
 	if src.Briefing != (BriefingPolicy{}) && !src.InRiver {
 		from := fromBriefing(src.Briefing)
-		p.Retry, p.MaxAge = src.Briefing.rules()
-		p.SkipHistory = !src.Briefing.History
+		p.Retry, p.MaxAge, p.SkipHistory = Exponential, cmp.Or(src.Briefing.MaxAge, briefingAge), true
 		p.From.Retry, p.From.MaxAge, p.From.SkipHistory = from, from, from
 	}
 	p.own(src.Config)

@@ -92,7 +92,7 @@ func TestPolicyRules(t *testing.T) {
 	set.Configured = map[string]bool{"retry": true, "retention": true, "disable_after": true, "max_backoff_hours": true}
 	all := Config{Retry: Ladder, SkipHistory: ptr(false), MaxArticleAgeDays: ptr(1.5)}
 	morning := BriefingPolicy{ID: 7, Name: "Morning"}
-	lenient := BriefingPolicy{ID: 8, Name: "Week", Retry: Ladder, MaxAge: days(14), History: true}
+	lenient := BriefingPolicy{ID: 8, Name: "Fortnight", MaxAge: days(14)}
 	tests := []struct {
 		name     string
 		settings Settings
@@ -106,7 +106,7 @@ func TestPolicyRules(t *testing.T) {
 		{"a briefing that says nothing", DefaultSettings(), Source{Briefing: morning},
 			rules(Exponential, "briefing Morning", 7, "briefing Morning", true, "briefing Morning", 15, FromBuiltIn)},
 		{"a briefing goes before the configuration", set, Source{Briefing: lenient},
-			rules(Ladder, "briefing Week", 14, "briefing Week", false, "briefing Week", 3, FromConfiguration)},
+			rules(Exponential, "briefing Fortnight", 14, "briefing Fortnight", true, "briefing Fortnight", 3, FromConfiguration)},
 		{"a briefing keeps nothing from the river", DefaultSettings(), Source{Briefing: morning, InRiver: true},
 			rules(Ladder, FromBuiltIn, 30, FromBuiltIn, false, FromBuiltIn, 15, FromBuiltIn)},
 		{"the source goes before its briefing", set, Source{Briefing: morning, Config: all},
