@@ -30,6 +30,7 @@ func TestBriefings(t *testing.T) {
 				{"a source that nobody wants is removed", testBriefingUnwanted},
 				{"a source of the river that a briefing has is only hidden", testBriefingHides},
 				{"F3 a source of a briefing moves onto another", testBriefingMoves},
+				{"W2 a source that a workflow has, too", testBriefingWorkflow},
 
 				{"Source with failures uses backoff interval", testBriefingBackoff},
 				{"Post older than max age is skipped", testBriefingTooOld},
@@ -306,6 +307,31 @@ func testBriefingMoves(t *testing.T, w *world) {
 	}
 	w.equal("who asks", w.source(into.ID).Briefing.Name, "One")
 	w.equal("articles of what was composed before", w.compose(b).Articles, 0)
+}
+
+// Whoever goes last takes the source along; a workflow that is switched off only stops its polls.
+func testBriefingWorkflow(t *testing.T, w *world) {
+	b := w.briefing("One", watchedURL)
+	src := b.Sources[0].Source.ID
+	flow := w.workflow(nil)
+	w.equal("the source of both", flow.Source, src)
+	w.read(src, article("history", w.now.Add(-24*time.Hour)), article("young", w.now.Add(time.Second)))
+	w.equal("articles", w.compose(b).Articles, 1)
+	w.equal("what the workflow sees", w.titles(w.executions(flow.ID)[0]), []string{"Title of history", "Title of young"})
+	_, err := w.SwitchWorkflow(bg, flow.ID, false, w.now)
+	w.must(err)
+	w.equal("polled for the briefing", w.source(src).NextPollAt.IsZero(), false)
+	w.must(w.RemoveBriefing(bg, b.ID, w.now))
+	w.equal("polled for nobody", w.source(src).NextPollAt.IsZero(), true)
+	_, err = w.SwitchWorkflow(bg, flow.ID, true, w.now)
+	w.must(err)
+	w.equal("polled for the workflow", w.source(src).NextPollAt, w.now)
+	again := w.briefing("Two", watchedURL)
+	w.must(w.DeleteWorkflow(bg, flow.ID, w.now))
+	w.equal("who asks", w.source(src).Briefing.Name, "Two")
+	w.must(w.RemoveBriefing(bg, again.ID, w.now))
+	_, err = w.Source(bg, src)
+	w.is(err, freshet.ErrNotFound)
 }
 
 // Seed: consecutiveFailures = 2 and pollIntervalMinutes = 60 wait 240 minutes.
