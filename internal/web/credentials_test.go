@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"freshet"
 	"freshet/internal/vault"
@@ -106,6 +107,33 @@ func TestBadCredentials(t *testing.T) {
 	}
 	if strings.Contains(log.String(), "secret-bearer") {
 		t.Errorf("a token is in the log:\n%s", log)
+	}
+}
+
+// A key that is not the one that other tokens are sealed with changes nothing, and says so.
+func TestCredentialUnderAnotherKey(t *testing.T) {
+	s, _ := newKeeper(t)
+	other := freshet.Credential{Owner: "alice", Provider: freshet.X, KeyID: "another", Sealed: []byte("sealed"), UpdatedAt: time.Now()}
+	if err := s.Store.SetCredential(context.Background(), other); err != nil {
+		t.Fatal(err)
+	}
+	a := s.want(409, "PUT", "/api/credentials/x", `{"token":"`+secretToken+`"}`)
+	if a.text("type") != "/problems/other-key" || strings.Contains(a.Body.String(), secretToken) {
+		t.Errorf("refused with %s", a.Body)
+	}
+	s.want(404, "GET", "/api/credentials/x", "")
+	s.want(200, "GET", "/api/credentials/x?owner=alice", "")
+}
+
+// An account that went out with a list of feeds comes in as one.
+func TestAccountInAList(t *testing.T) {
+	s, _ := newKeeper(t)
+	s.want(201, "POST", "/api/feeds", `{"url":"@nasa"}`)
+	list := s.want(200, "GET", "/api/opml", "").Body.String()
+	other, _ := newKeeper(t)
+	other.want(200, "POST", "/api/opml", list, "Content-Type: text/x-opml")
+	if feed := other.want(200, "GET", "/api/feeds", ""); feed.text("feeds", 0, "type") != "twitter" || feed.text("feeds", 0, "url") != "https://x.com/nasa" {
+		t.Errorf("it came in as %s", feed.Body)
 	}
 }
 
