@@ -153,7 +153,7 @@ func TestA1AddWithOptions(t *testing.T) {
 			b.says("main", "1 h 30 min")
 			b.says("main", "Shops")
 			b.open("/")
-			b.says("#river", "Bread costs 3.20")
+			b.waitText("#river", "Bread costs 3.20")
 		})
 	}
 	t.Run("a page without feeds can be watched", func(t *testing.T) {
@@ -228,7 +228,7 @@ func TestB1ScheduledRefresh(t *testing.T) {
 	id := s.add(t, address)
 	b := browse(t, s.url)
 	b.open("/")
-	b.says("#river", "tick 3")
+	b.waitText("#river", "tick 3")
 	stand.feed("/feed.xml", "On Schedule", list...)
 	b.waitText("#pill", "2 new")
 	b.click("#pill a")
