@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"freshet"
@@ -133,11 +134,14 @@ func (t *tx) spend(ctx context.Context, turns []*turn) error {
 	return nil
 }
 
-// regroup moves X accounts whose owner changed into the group of the new owner's token (S6) and leaves them
-// out: they are due there.
+// regroup moves X accounts whose owner changed into the group of the new owner's token (S6), what is no X account any
+// more out of it, and leaves them out: they are due there.
 func (t *tx) regroup(ctx context.Context, list []Watched, now time.Time) (rest []Watched, err error) {
 	group := func(w Watched) string { return freshet.HostGroup(w.Source.Type, w.Source.URL, w.Source.Owner) }
-	strayed := func(w Watched) bool { return w.Source.Type == freshet.Twitter && w.Host.Name != group(w) }
+	ofX := freshet.HostGroup(freshet.Twitter, "", "")
+	strayed := func(w Watched) bool {
+		return (w.Source.Type == freshet.Twitter || strings.HasSuffix(w.Host.Name, ofX)) && w.Host.Name != group(w)
+	}
 	if !slices.ContainsFunc(list, strayed) {
 		return list, nil
 	}

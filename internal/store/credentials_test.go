@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -146,6 +147,32 @@ func testXOwnerChanges(_ *testing.T, w *world) {
 	w.account("@name", "alice")
 	w.claim()
 	w.equal("added again", w.claim()[0].Host.Name, "alice@api.x.com")
+}
+
+// A source becomes an X account, and stops being one, only where its address is an account's.
+func testXRetyped(_ *testing.T, w *world) {
+	retype := func(id freshet.ID, kind freshet.Type) error {
+		_, err := w.EditSource(bg, id, w.now, func(w *Watched) error {
+			w.Source = w.Source.Retype(kind, w.Host, w.Source.CreatedAt)
+			return nil
+		})
+		return err
+	}
+	var field *freshet.FieldError
+	if err := retype(w.add("https://nitter.example/NASA/rss").ID, freshet.Twitter); !errors.As(err, &field) || field.Field != "type" {
+		w.Errorf("a feed becomes an account: %v", err)
+	}
+	w.claim()
+	page := w.addNew(NewSource{Type: freshet.Website, URL: "https://x.com/NASA", AtOnce: true})
+	for _, step := range []struct {
+		kind  freshet.Type
+		group string
+	}{{freshet.Twitter, "api.x.com"}, {freshet.Website, "x.com"}} {
+		w.must(retype(page.ID, step.kind))
+		w.equal("claimed while it moves", len(w.claim()), 0)
+		claimed := w.claim()
+		w.equal("as "+string(step.kind), []any{claimed[0].Host.Name, claimed[0].Source.Type}, []any{step.group, step.kind})
+	}
 }
 
 // S7: setting a token wakes what waited for one, of its owner only.

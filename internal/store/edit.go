@@ -23,6 +23,9 @@ func (s *Store) EditSource(ctx context.Context, id freshet.ID, now time.Time, ed
 		if err := w.Source.Config.Check(); err != nil {
 			return err
 		}
+		if src := &w.Source; src.Type == freshet.Twitter && freshet.AccountURL(src.URL) != src.URL {
+			return &freshet.FieldError{Field: "type", Reason: "cannot be twitter, because the address is no X account; add the account as a source of its own"}
+		}
 		w.Source.UpdatedAt = now
 		return t.saveEdit(ctx, &before, &w, now)
 	})
@@ -52,14 +55,25 @@ func (t *tx) saveEdit(ctx context.Context, before *freshet.Source, w *Watched, n
 }
 
 // RemoveSource stops the polling of a source; its items stay until retention (D7). One that a briefing has is
-// taken out of the river only, and out of the briefing when it is removed again.
+// taken out of the river only, and out of the briefing when it is removed again. One that a workflow wants goes
+// with the workflow.
 func (s *Store) RemoveSource(ctx context.Context, id freshet.ID, now time.Time) error {
 	err := s.write(ctx, func(ctx context.Context, t *tx) error {
 		w, err := theSource(ctx, t, "where s.id = $1 and s.removed_at is null for update of p", id)
 		if err != nil {
 			return err
 		}
-		if src := &w.Source; src.InRiver && (src.Asked > 0 || src.Briefing != (freshet.BriefingPolicy{})) {
+		src := &w.Source
+		briefed := src.Briefing != (freshet.BriefingPolicy{})
+		switch {
+		case src.InRiver && (src.Asked > 0 || briefed):
+			return t.hide(ctx, &w, now)
+		case src.Asked > 0 && !briefed:
+			return freshet.ErrNotFound // nobody but a workflow has it
+		case src.Asked > 0:
+			if err := t.leaveBriefings(ctx, src); err != nil {
+				return err
+			}
 			return t.hide(ctx, &w, now)
 		}
 		return t.remove(ctx, &w, now)

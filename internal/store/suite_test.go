@@ -71,6 +71,7 @@ func suite(t *testing.T, engine string) {
 		{"S7 rivals with keys of their own do not both seal", testCredentialRivals},
 		{"S7 a token that is set wakes what waited for it", testXResume},
 		{"S7 an account whose owner changes is polled in that owner's group", testXOwnerChanges},
+		{"E4 a source is an X account by its address", testXRetyped},
 		{"E4 the cursor of X and what was paid for move with the poll", testXCursor},
 		{"S6 the pause of a token holds for its owner's accounts only", testXPause},
 		{"D1 Nitter, RSSHub and X give one item for one post", testMirrorsOfX},
