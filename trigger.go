@@ -115,7 +115,7 @@ func (w *Workflow) Observe(o *Outcome, m Means) (seen Observed) {
 	w.State.CheckedAt = o.At
 	content := o.content(w)
 	switch {
-	case o.Failure != nil:
+	case o.Failure != nil && content == nil: // a document that is no feed is still a document
 		seen.Disabled = w.observeFailure(o.Failure.Sentence)
 		return seen
 	case content != nil && content.Fault != "":

@@ -536,6 +536,21 @@ func (w *Workflow) Disable(reason string) {
 	w.State.Resting = false
 }
 
+// Forgive takes back the failure that the poll at a time counted, because our own network was down (S5). A workflow that it
+// switched off is on again. It says whether there was something to forgive.
+func (w *Workflow) Forgive(polled time.Time) bool {
+	if w.State.Failures == 0 || !w.State.CheckedAt.Equal(polled) {
+		return false
+	}
+	if !w.Enabled && w.DisabledReason != "" && w.State.Failures <= failuresToDisable {
+		w.Enabled, w.DisabledReason, w.State.Resting = true, "", false
+	}
+	if w.State.Failures--; w.State.Failures == 0 {
+		w.State.LastError = ""
+	}
+	return true
+}
+
 // Replace gives the workflow another definition. What it watches and knows stays its own unless the address
 // or the kind changes; another part of a document is taken as it is found.
 func (w *Workflow) Replace(d Definition) (restarted bool) {

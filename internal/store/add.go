@@ -192,6 +192,9 @@ func (t *tx) addAgain(ctx context.Context, w *Watched, n NewSource, h freshet.Ho
 			return false, err
 		}
 	}
+	if !removed && src.Type == freshet.HTTP && src.Briefing == (freshet.BriefingPolicy{}) {
+		*src = src.Retype(n.Type, h, now) // a workflow watches the document; in the river it is what n says
+	}
 	src.InRiver, src.Title, src.Folder, src.UpdatedAt = !n.Hidden, clean(n.Title), clean(n.Folder), now
 	if removed {
 		t.s.revive(w, n, h, now)

@@ -156,11 +156,18 @@ func (s *Store) Forgive(ctx context.Context, ids []freshet.ID, again time.Time) 
 		if err != nil {
 			return err
 		}
+		of, err := t.workflowsBySource(ctx, ids)
+		if err != nil {
+			return err
+		}
 		for i := range list {
 			w := &list[i]
 			before := w.Source.Health()
 			if !forgive(&w.Source, t.s.settings.DisableAfter, again) {
 				continue
+			}
+			if err := t.forgiveWorkflows(ctx, &w.Source, of[w.Source.ID]); err != nil {
+				return err
 			}
 			if w.Source.Health() != before {
 				t.emitFeed(&w.Source, again)

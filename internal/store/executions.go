@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -44,11 +43,11 @@ func executions(ctx context.Context, q querier, where string, args ...any) ([]fr
 	return all(ctx, q, executionRow, executionColumns+where, args...)
 }
 
-func bytesEqual(a, b []byte) bool { return bytes.Equal(a, b) }
-
-// inOrder leaves out what must wait for an earlier execution of its workflow (W6, "ordered").
-const inOrder = ` and not exists (select 1 from workflows o where o.id = e.workflow_id and o.ordered = 1 and exists (
- select 1 from executions b where b.workflow_id = e.workflow_id and b.action = e.action and b.due_at is not null and b.id < e.id))`
+// inOrder leaves out what must wait for an earlier execution of its workflow, or for one that runs, because a person
+// had an earlier one tried again meanwhile (W6, "ordered").
+const inOrder = ` and not exists (select 1 from workflows o where o.id = e.workflow_id and o.ordered = 1 and (
+ exists (select 1 from executions b where b.workflow_id = e.workflow_id and b.action = e.action and b.due_at is not null and b.id < e.id)
+ or exists (select 1 from executions r where r.workflow_id = e.workflow_id and r.action = e.action and r.state = 'running' and r.due_at > $1 and r.id <> e.id)))`
 
 // The due executions of the runner, and those of workers, of one workflow or of any.
 const (
@@ -78,36 +77,93 @@ func (s *Store) LeaseExecutions(ctx context.Context, owner string, workflow fres
 	return list, nil
 }
 
+// endsAtOnce is how many executions one transaction looks at, to end those that nobody can carry out any more.
+const endsAtOnce = 500
+
+// claimExecutions goes on while it meets only what has to be ended, so that this holds up nobody.
 func (s *Store) claimExecutions(ctx context.Context, owner string, lease time.Duration, now time.Time, due string, whose any, limit int) ([]freshet.Delivery, error) {
-	var claimed []freshet.Delivery
-	err := s.write(ctx, func(ctx context.Context, t *tx) error {
-		claimed = nil
-		list, err := executions(ctx, t, due, now, whose, limit)
-		if err != nil || len(list) == 0 {
-			return err
-		}
-		of, err := t.workflowsOf(ctx, list)
-		if err != nil {
-			return err
-		}
-		begun, lost := t.rows(updateExecutions), t.rows(insertAttempts)
-		for _, e := range list {
-			if e.State == freshet.Running {
-				a := freshet.Attempt{N: e.Attempts, StartedAt: now, Error: "Whoever tried has stopped before the end was known.", Abandoned: true}
-				lost.addAttempt(e.ID, &a)
-				e = e.Finish(a, 0, now)
+	for look := limit; ; look = max(limit, endsAtOnce) {
+		var claimed []freshet.Delivery
+		met := 0
+		err := s.write(ctx, func(ctx context.Context, t *tx) error {
+			list, err := executions(ctx, t, due, now, whose, look)
+			if err != nil || len(list) == 0 {
+				claimed, met = nil, 0
+				return err
 			}
-			if !e.State.Over() {
-				d := freshet.Delivery{}
-				if e, d = start(e, of[e.Workflow], owner, lease, now); !e.State.Over() {
-					claimed = append(claimed, d)
-				}
-			}
-			begun.addProgress(&e)
+			met = len(list)
+			claimed, err = t.beginAttempts(ctx, list, owner, lease, now, limit)
+			return err
+		})
+		if err != nil || len(claimed) > 0 || met < look {
+			return claimed, err
 		}
-		return runAll(ctx, begun, lost)
-	})
-	return claimed, err
+	}
+}
+
+// beginAttempts begins attempts at due executions, so many at most, and ends those that cannot be carried out any more.
+func (t *tx) beginAttempts(ctx context.Context, list []freshet.Execution, owner string, lease time.Duration, now time.Time, limit int) (claimed []freshet.Delivery, err error) {
+	of, err := t.workflowsOf(ctx, list)
+	if err != nil {
+		return nil, err
+	}
+	if list, err = t.stillFirst(ctx, list, of, now); err != nil {
+		return nil, err
+	}
+	work := &workload{t: t, now: now, fresh: t.rows(insertExecutions), notices: t.rows(insertNotices)}
+	begun, lost := t.rows(updateExecutions), t.rows(insertAttempts)
+	var killers []freshet.Execution
+	for _, e := range list {
+		if len(claimed) == limit {
+			break
+		}
+		if e.State == freshet.Running {
+			a := freshet.Attempt{N: e.Attempts, StartedAt: now, Error: "Whoever tried has stopped before the end was known.", Abandoned: true}
+			lost.addAttempt(e.ID, &a)
+			if e = e.Finish(a, 0, now); e.State.Over() {
+				killers = append(killers, e)
+			}
+		}
+		if !e.State.Over() {
+			d := freshet.Delivery{}
+			if e, d = start(e, of[e.Workflow], owner, lease, now); !e.State.Over() {
+				claimed = append(claimed, d)
+			}
+		}
+		begun.addProgress(&e)
+	}
+	if err := runAll(ctx, begun, lost); err != nil {
+		return nil, err
+	}
+	for i := range killers {
+		if err := work.mourn(ctx, &killers[i]); err != nil {
+			return nil, err
+		}
+	}
+	return claimed, runAll(ctx, work.fresh, work.notices)
+}
+
+// stillFirst leaves out what has to wait after all: between the look and now a person may have had an earlier
+// execution of an ordered workflow tried again. Whoever does that and whoever claims take turns at the workflow's row.
+func (t *tx) stillFirst(ctx context.Context, list []freshet.Execution, of map[freshet.ID]*freshet.Workflow, now time.Time) ([]freshet.Execution, error) {
+	var ordered []freshet.ID
+	for id, w := range of {
+		if w.Ordered {
+			ordered = append(ordered, id)
+		}
+	}
+	if len(ordered) == 0 {
+		return list, nil
+	}
+	slices.Sort(ordered)
+	if _, err := all(ctx, t, id[freshet.ID], "select id from workflows where id in ($1...) order by id for update", ordered); err != nil {
+		return nil, err
+	}
+	ids := make([]freshet.ID, len(list))
+	for i := range list {
+		ids[i] = list[i].ID
+	}
+	return executions(ctx, t, "where e.due_at <= $1 and e.id in ($2...)"+inOrder+" order by e.due_at, e.id", now, ids)
 }
 
 // start begins an attempt, unless there is nothing any more that could be done.
@@ -189,6 +245,9 @@ func (t *tx) finishAttempts(ctx context.Context, ended []freshet.Attempted, now 
 	if err := runAll(ctx, saved, attempts); err != nil {
 		return nil, err
 	}
+	if err := t.consoled(ctx, finished); err != nil {
+		return nil, err
+	}
 	for _, e := range finished {
 		if err := work.afterAttempt(ctx, &e, how[e.ID]); err != nil {
 			return nil, err
@@ -208,9 +267,6 @@ func (l *workload) afterAttempt(ctx context.Context, e *freshet.Execution, a *fr
 		return l.actionGone(ctx, e, a)
 	case e.State == freshet.Dead:
 		return l.mourn(ctx, e)
-	case e.State == freshet.Succeeded && e.Failures > 0:
-		_, err := l.t.exec(ctx, "update workflows set mourned = 0 where id = $1 and mourned = 1", e.Workflow)
-		return err
 	case e.State != freshet.Retrying:
 		return nil
 	case !a.RetryAfter.IsZero():
@@ -247,8 +303,26 @@ func (l *workload) actionGone(ctx context.Context, e *freshet.Execution, a *fres
 	return runAll(ctx, saved)
 }
 
+// consoled notes the workflows that something was delivered for: the next death is told of again.
+func (t *tx) consoled(ctx context.Context, finished []freshet.Execution) error {
+	var of []freshet.ID
+	for i := range finished {
+		if e := &finished[i]; e.Kind == freshet.KindTrigger && e.State == freshet.Succeeded && !slices.Contains(of, e.Workflow) {
+			of = append(of, e.Workflow)
+		}
+	}
+	if len(of) == 0 {
+		return nil
+	}
+	_, err := t.exec(ctx, "update workflows set mourned = 0 where id in ($1...) and mourned = 1", of)
+	return err
+}
+
 // mourn tells of an execution that nobody will try again: of the first of a row.
 func (l *workload) mourn(ctx context.Context, e *freshet.Execution) error {
+	if e.Kind != freshet.KindTrigger {
+		return nil
+	}
 	n, err := l.t.exec(ctx, "update workflows set mourned = 1 where id = $1 and mourned = 0", e.Workflow)
 	if err != nil || n == 0 {
 		return err

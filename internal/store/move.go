@@ -23,6 +23,9 @@ func (t *tx) move(ctx context.Context, u *turn, now time.Time) error {
 		if err := t.handOver(ctx, list[0].Source.ID, src.ID); err != nil {
 			return err
 		}
+		if _, err := t.exec(ctx, "update workflows set source_id = $2 where source_id = $1", list[0].Source.ID, src.ID); err != nil {
+			return err
+		}
 		if _, err := t.exec(ctx, "delete from sources where id = $1", list[0].Source.ID); err != nil {
 			return err
 		}
@@ -84,10 +87,8 @@ func (t *tx) join(ctx context.Context, u *turn, into *Watched, now time.Time) er
 
 // passOn lets the workflows of one source watch another.
 func (t *tx) passOn(ctx context.Context, from, to *freshet.Source) error {
-	if from.Asked == 0 {
-		return nil
-	}
-	if _, err := t.exec(ctx, "update workflows set source_id = $2 where source_id = $1", from.ID, to.ID); err != nil {
+	n, err := t.exec(ctx, "update workflows set source_id = $2 where source_id = $1", from.ID, to.ID)
+	if err != nil || n == 0 {
 		return err
 	}
 	list, err := workflows(ctx, t, "where w.source_id = $1", to.ID)

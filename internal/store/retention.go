@@ -77,8 +77,10 @@ where seq < (select max(seq) from events) and (at < $1 or seq <= (select max(seq
 	oldNotices       = "select id from notices where id < $1 order by id limit $2"
 	removeNotices    = "delete from notices where id in ($1...)"
 
-	// A removed source goes when retention took its last post (D7), and its state and window with it.
-	withoutPosts  = "removed_at is not null and not exists (select 1 from posts p where p.source_id = sources.id)"
+	// A removed source goes when retention took its last post (D7), and its state and window with it. A workflow that
+	// is switched off keeps its own.
+	withoutPosts = "removed_at is not null and not exists (select 1 from posts p where p.source_id = sources.id)" +
+		" and not exists (select 1 from workflows w where w.source_id = sources.id)"
 	oldSources    = "select id from sources where removed_at < $1 and " + withoutPosts + " order by removed_at limit $2"
 	removeSources = "delete from sources where id in ($1...) and " + withoutPosts
 

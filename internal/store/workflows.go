@@ -206,6 +206,22 @@ func (t *tx) watch(ctx context.Context, w *freshet.Workflow, now time.Time) (fre
 	return src.ID, nil
 }
 
+// watchOn returns the source of a workflow that was changed: the one it has unless the address is another, because
+// that source may have moved since (F3). One that was removed comes back.
+func (t *tx) watchOn(ctx context.Context, w *freshet.Workflow, was freshet.TriggerConfig, now time.Time) (freshet.ID, error) {
+	c := w.Trigger.Config
+	if freshet.NormalizedURL(was.URL) == freshet.NormalizedURL(c.URL) && was.ContentType.Feed() == c.ContentType.Feed() {
+		src, err := theSource(ctx, t, "where s.id = $1", w.Source)
+		if err != nil {
+			return 0, err
+		}
+		if src.Source.RemovedAt.IsZero() {
+			return w.Source, nil
+		}
+	}
+	return t.watch(ctx, w, now)
+}
+
 // EditWorkflow reads a workflow, lets edit change it and writes it (W9). edit says whether the workflow must be
 // shown its whole document again, because it watches something else or was switched off.
 func (s *Store) EditWorkflow(ctx context.Context, id freshet.ID, now time.Time, edit func(*freshet.Workflow) (restart bool, err error)) (freshet.Workflow, error) {
@@ -226,19 +242,23 @@ func (s *Store) EditWorkflow(ctx context.Context, id freshet.ID, now time.Time, 
 }
 
 func (t *tx) editWorkflow(ctx context.Context, w *freshet.Workflow, now time.Time, edit func(*freshet.Workflow) (bool, error)) error {
-	before := w.Source
+	before, was, state, memory := w.Source, w.Trigger.Config, w.State, w.Memory
 	restart, err := edit(w)
 	if err != nil {
 		return err
 	}
 	w.UpdatedAt = now
-	if w.Source, err = t.watch(ctx, w, now); err != nil {
+	if w.Source, err = t.watchOn(ctx, w, was, now); err != nil {
 		return err
 	}
-	saved, memory := t.rows(updateWorkflows), t.rows(upsertMemory)
+	if c := w.Trigger.Config; w.Source == before && c.ContentType.Feed() == was.ContentType.Feed() && c.Part.Equal(was.Part) {
+		// It knows what is there, by whatever address: that may be the one to which the source has moved.
+		w.Memory, w.State.Waiting, w.State.ContentHash = memory, state.Waiting, state.ContentHash
+	}
+	saved, remembered := t.rows(updateWorkflows), t.rows(upsertMemory)
 	saved.addWorkflow(w)
-	memory.addMemory(w)
-	if err := runAll(ctx, saved, memory); err != nil {
+	remembered.addMemory(w)
+	if err := runAll(ctx, saved, remembered); err != nil {
 		return err
 	}
 	if w.Source != before {
@@ -348,7 +368,7 @@ func (t *tx) observeWorkflows(ctx context.Context, turns []*turn, now time.Time)
 	}
 	var reading []*freshet.Workflow
 	for i := range list {
-		if o := polled[list[i].Source].outcome; o.Failure == nil && !o.Unchanged {
+		if o := polled[list[i].Source].outcome; !o.Unchanged && (o.Failure == nil || len(o.Contents) > 0) {
 			reading = append(reading, &list[i])
 		}
 	}
@@ -386,8 +406,10 @@ func (t *tx) settle(list []freshet.Workflow, polled map[freshet.ID]*turn, now ti
 	for id, u := range polled {
 		src := &u.Source
 		src.Ask(of[id])
-		if slices.ContainsFunc(of[id], func(w freshet.Workflow) bool { return w.State.Waiting && u.outcome.Failure == nil }) {
-			src.Forget() // it must see the whole document
+		if slices.ContainsFunc(of[id], func(w freshet.Workflow) bool {
+			return u.outcome.Failure == nil && (w.State.Waiting || w.State.Failures > 0)
+		}) {
+			src.Forget() // it must see the whole document, or look again for the part that it misses
 		}
 		if src.Unwanted() {
 			src.NextPollAt = time.Time{}
@@ -395,6 +417,50 @@ func (t *tx) settle(list []freshet.Workflow, polled map[freshet.ID]*turn, now ti
 			*src = src.Reschedule(t.s.settings.Policy(*src), u.Host, now)
 		}
 	}
+}
+
+func (t *tx) workflowsBySource(ctx context.Context, sources []freshet.ID) (map[freshet.ID][]freshet.Workflow, error) {
+	list, err := workflows(ctx, t, "where w.source_id in ($1...) order by w.id for update", sources)
+	of := map[freshet.ID][]freshet.Workflow{}
+	for _, w := range list {
+		of[w.Source] = append(of[w.Source], w)
+	}
+	return of, err
+}
+
+// forgiveWorkflows takes the failure of a source's last poll back from its workflows (S5), and what was to be told of
+// those that it switched off.
+func (t *tx) forgiveWorkflows(ctx context.Context, src *freshet.Source, list []freshet.Workflow) error {
+	saved := t.rows(observedWorkflows)
+	var back []freshet.ID
+	for i := range list {
+		w := &list[i]
+		was := w.Enabled
+		if !w.Forgive(src.LastPollAt) {
+			continue
+		}
+		saved.addObserved(w)
+		if w.Enabled && !was {
+			back = append(back, w.ID)
+		}
+	}
+	src.Ask(list)
+	if src.Unwanted() {
+		src.NextPollAt = time.Time{}
+	}
+	if err := runAll(ctx, saved); err != nil || len(back) == 0 {
+		return err
+	}
+	notices, err := all(ctx, t, id[freshet.ID], "select id from notices where id >= $1 and kind = $2 and workflow_id in ($3...)",
+		firstID(src.LastPollAt), string(freshet.WorkflowDisabled), back)
+	if err != nil || len(notices) == 0 {
+		return err
+	}
+	if _, err := t.exec(ctx, "delete from executions where workflow_id = 0 and due_at is not null and kind = 'alert' and state <> 'running' and seq in ($1...)", notices); err != nil {
+		return err
+	}
+	_, err = t.exec(ctx, "delete from notices where id in ($1...)", notices)
+	return err
 }
 
 // workload gathers what follows from a batch of polls for workflows.
@@ -419,16 +485,14 @@ func (l *workload) next() freshet.ID {
 // follow makes what an observation asks for.
 func (l *workload) follow(ctx context.Context, w *freshet.Workflow, u *turn, seen freshet.Observed) error {
 	for part, data := range seen.Fired {
+		actions := actionsOf(w)
 		if w.Batch == freshet.BatchWindow && data.Content == nil {
-			joined, err := l.joinWindow(ctx, w, &data)
-			if err != nil {
+			var err error
+			if actions, err = l.joinWindow(ctx, w, actions, &data); err != nil {
 				return err
 			}
-			if joined {
-				continue
-			}
 		}
-		l.enqueue(w, &data, func(e *freshet.Execution) { e.Source = u.before.ID }, u.Source.Seq, part)
+		l.enqueue(w, actions, &data, func(e *freshet.Execution) { e.Source = u.before.ID }, u.Source.Seq, part)
 	}
 	switch {
 	case seen.Disabled:
@@ -439,12 +503,16 @@ func (l *workload) follow(ctx context.Context, w *freshet.Workflow, u *turn, see
 	return nil
 }
 
-// enqueue writes an execution for each of the workflow's actions, one for a worker when it has none.
-func (l *workload) enqueue(w *freshet.Workflow, data *freshet.TriggerData, of func(*freshet.Execution), seq int64, part int) []freshet.Execution {
-	actions := w.Actions
-	if len(actions) == 0 {
-		actions = []freshet.Action{{}}
+// actionsOf are the workflow's actions; one that a worker carries out when it has none.
+func actionsOf(w *freshet.Workflow) []freshet.Action {
+	if len(w.Actions) == 0 {
+		return []freshet.Action{{}}
 	}
+	return w.Actions
+}
+
+// enqueue writes an execution for each of these actions of a workflow.
+func (l *workload) enqueue(w *freshet.Workflow, actions []freshet.Action, data *freshet.TriggerData, of func(*freshet.Execution), seq int64, part int) []freshet.Execution {
 	frozen := freshet.MarshalData(data)
 	made := make([]freshet.Execution, len(actions))
 	for i := range actions {
@@ -463,28 +531,33 @@ func (l *workload) enqueue(w *freshet.Workflow, data *freshet.TriggerData, of fu
 	return made
 }
 
-// joinWindow adds entries to the executions that still gather some, false when there is none with room.
-func (l *workload) joinWindow(ctx context.Context, w *freshet.Workflow, data *freshet.TriggerData) (bool, error) {
+// joinWindow adds entries to the newest execution of each action that still gathers some, and returns the actions
+// that have none with room: a window may have ended for one action and not yet for another.
+func (l *workload) joinWindow(ctx context.Context, w *freshet.Workflow, actions []freshet.Action, data *freshet.TriggerData) (left []freshet.Action, err error) {
 	open, err := executions(ctx, l.t, "where e.workflow_id = $1 and e.kind = 'trigger' and e.state = 'queued' and e.attempts = 0 and e.due_at > $2 order by e.id for update", w.ID, l.now)
-	if err != nil || len(open) == 0 {
-		return false, err
+	if err != nil {
+		return nil, err
 	}
-	var gathered freshet.TriggerData
-	newest := open[len(open)-1]
-	if err := json.Unmarshal(newest.Data, &gathered); err != nil {
-		return false, err
-	}
-	if !gathered.Gather(data.Items) {
-		return false, nil
-	}
-	frozen := freshet.MarshalData(&gathered)
-	grown := l.t.rows(updateData)
+	newest := map[string]*freshet.Execution{}
 	for i := range open {
-		if bytesEqual(open[i].Data, newest.Data) {
-			grown.add(open[i].ID, string(frozen), len(gathered.Items))
-		}
+		newest[open[i].Action] = &open[i]
 	}
-	return true, runAll(ctx, grown)
+	grown := l.t.rows(updateData)
+	for _, a := range actions {
+		var gathered freshet.TriggerData
+		e := newest[a.ID]
+		if e != nil {
+			if err := json.Unmarshal(e.Data, &gathered); err != nil {
+				return nil, fmt.Errorf("read the data of execution %s: %w", e.ID, err)
+			}
+		}
+		if e == nil || !gathered.Gather(data.Items) {
+			left = append(left, a)
+			continue
+		}
+		grown.add(e.ID, string(freshet.MarshalData(&gathered)), len(gathered.Items))
+	}
+	return left, runAll(ctx, grown)
 }
 
 // tell writes a notice, and an alert for each address that wants to be told (W8).
@@ -525,7 +598,7 @@ func (s *Store) TestWorkflow(ctx context.Context, id freshet.ID, data freshet.Tr
 			return err
 		}
 		work := &workload{t: t, now: now, fresh: t.rows(insertExecutions), notices: t.rows(insertNotices)}
-		made = work.enqueue(&w, &data, func(e *freshet.Execution) { e.Kind, e.Source = freshet.KindTest, w.Source }, 0, 0)
+		made = work.enqueue(&w, actionsOf(&w), &data, func(e *freshet.Execution) { e.Kind, e.Source = freshet.KindTest, w.Source }, 0, 0)
 		return runAll(ctx, work.fresh)
 	})
 	if err != nil {
