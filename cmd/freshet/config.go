@@ -28,6 +28,7 @@ type config struct {
 	Token       string
 	BehindProxy bool
 	FetchAllow  []netip.Prefix
+	Contact     string // where publishers reach who polls them
 	Timeout     time.Duration
 	Tick        time.Duration
 	Concurrency int
@@ -83,6 +84,8 @@ var settings = []setting{
 		set: into(func(c *config) *time.Duration { return &c.MinInterval }, within(time.Millisecond, 366*day))},
 	{name: "tick", standard: "10s", help: "how often the scheduler looks for what is due",
 		set: into(func(c *config) *time.Duration { return &c.Tick }, within(10*time.Millisecond, time.Hour))},
+	{name: "contact", standard: homepage, help: "where publishers can reach you: a page's or a mail address, told to every server in the User-Agent",
+		set: into(func(c *config) *string { return &c.Contact }, contact)},
 	{name: "timeout", standard: "10s", help: "time for one fetch in all",
 		set: into(func(c *config) *time.Duration { return &c.Timeout }, within(10*time.Millisecond, 10*time.Minute))},
 	{name: "concurrency", standard: "64", help: "requests under way at once; never two to one host",

@@ -77,7 +77,7 @@ func TestPrecedence(t *testing.T) {
 		"behind_proxy": "true", "interval": "1h", "min_interval": "3s", "tick": "4s", "timeout": "5s", "concurrency": "6",
 		"retry": "exponential", "max_backoff_hours": "7", "disable_after": "8", "delay.hosts": "a.org=9", "delay.types": "rss=1",
 		"retention": "48h", "fetch_allow": "10.0.0.0/8", "log_format": "json", "log_level": "warn",
-		"master_key": "k", "x_api": "https://x.example", "x_monthly_reads": "10",
+		"contact": "me@my.example", "master_key": "k", "x_api": "https://x.example", "x_monthly_reads": "10",
 		"deliver_allow": "10.0.0.0/8", "deliver_concurrency": "9", "allow_commands": "true",
 		"discord_webhook_url": "https://discord.com/api/webhooks/1/x", "notify": "ntfy://ntfy.sh/topic",
 	}
@@ -182,6 +182,8 @@ func TestConfigMistakes(t *testing.T) {
 		"empty listen":    {args: []string{"--listen="}, want: "--listen: \"\" cannot be used"},
 		"retry":           {args: []string{"--retry", "never"}, want: "it takes ladder or exponential"},
 		"delay":           {args: []string{"--delay-types", "blog=1"}, want: "is not rss, website, http or twitter"},
+		"contact":         {args: []string{"--contact", "ask me"}, want: "--contact: \"ask me\" cannot be used: it takes a page that begins with http"},
+		"contact header":  {args: []string{"--contact", "https://a.example/)\r\nX: 1"}, want: "cannot be used: it takes a page that begins with http"},
 		"delay unit":      {args: []string{"--delay-hosts", "a.org=2s"}, want: "NAME=SECONDS"},
 		"secret stays hidden": {env: "FRESHET_DATABASE=mysql://u:hunter2@h/d",
 			want: "FRESHET_DATABASE: the value cannot be used: it takes an address such as postgres://"},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/mail"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -32,6 +33,22 @@ func webAddress(s string) (string, error) {
 		return "", errors.New("an address that begins with http:// or https://, without a query")
 	}
 	return s, nil
+}
+
+// contact is an address that the User-Agent may carry in its comment (RFC 9110 section 5.6.5).
+func contact(s string) (string, error) {
+	if _, err := mail.ParseAddress(s); err == nil && printable(s) {
+		return s, nil
+	}
+	if _, err := webAddress(s); err != nil || !printable(s) {
+		return "", errors.New("a page that begins with http:// or https://, or a mail address, in plain characters")
+	}
+	return s, nil
+}
+
+// printable says whether s is of visible ASCII characters that need no escape in a comment.
+func printable(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`()\<>`, r) })
 }
 
 func hostPort(s string) (string, error) {

@@ -15,7 +15,7 @@ import (
 // deliveries says what the configuration lets deliveries do.
 func (c *config) deliveries() deliver.Options {
 	return deliver.Options{
-		Allow: c.DeliverAllow, AllowCommands: c.AllowCommands, UserAgent: userAgent(), Discord: c.Discord, Notify: c.Notify,
+		Allow: c.DeliverAllow, AllowCommands: c.AllowCommands, UserAgent: userAgent(c.Contact), Discord: c.Discord, Notify: c.Notify,
 	}
 }
 

@@ -339,7 +339,7 @@ func TestVersion(t *testing.T) {
 	if b.Version == "" || b.Go == "" {
 		t.Errorf("version %+v", b)
 	}
-	if got := userAgent(); !strings.HasPrefix(got, "Freshet/"+b.Version+" (+http") {
-		t.Errorf("user agent %q has no version and URL (F1)", got)
+	if got, want := userAgent("https://my.example/freshet"), "Freshet/"+b.Version+" (+https://my.example/freshet)"; got != want {
+		t.Errorf("user agent %q, want %q: version and URL (F1)", got, want)
 	}
 }

@@ -43,7 +43,7 @@ func (c *config) openStore(ctx context.Context, log *slog.Logger) (*store.Store,
 
 // fetcher makes the one client for requests to the outside.
 func (c *config) fetcher() *fetch.Client {
-	return fetch.New(fetch.Settings{Timeout: c.Timeout, Allow: c.FetchAllow, UserAgent: userAgent()})
+	return fetch.New(fetch.Settings{Timeout: c.Timeout, Allow: c.FetchAllow, UserAgent: userAgent(c.Contact)})
 }
 
 // withStore runs what a command does on the database.

@@ -44,12 +44,12 @@ func thisBuild() build {
 	return b
 }
 
-// homepage is where publishers learn who asks for their feeds (F1).
+// homepage is where publishers learn who asks for their feeds (F1), unless the configuration names somebody to reach.
 const homepage = "https://freshet.example/"
 
 // userAgent is how the program introduces itself to servers (F1).
-func userAgent() string {
-	return "Freshet/" + thisBuild().Version + " (+" + homepage + ")"
+func userAgent(contact string) string {
+	return "Freshet/" + thisBuild().Version + " (+" + contact + ")"
 }
 
 func versionCmd() *cobra.Command {
