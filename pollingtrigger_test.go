@@ -1,19 +1,28 @@
 package freshet_test
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
-	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"freshet"
 	"freshet/internal/deliver"
@@ -28,36 +37,89 @@ var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 type watching struct {
 	*testing.T
 	*store.Store
+	dsn      string
 	reader   *reader.Reader
 	address  string
-	document atomic.Value // string; "" answers 500
-	asked    atomic.Int32
+	document string // of the address; "" answers 500
+	broken   error  // in place of an answer
+	asked    int    // requests
 	now      time.Time
 }
 
-func newWatching(t *testing.T) *watching {
-	settings := freshet.DefaultSettings()
-	settings.Alerts = 1
-	quiet := slog.New(slog.DiscardHandler)
-	st, err := store.Open(t.Context(), ":memory:", store.Options{Settings: settings, Logger: quiet})
+// trigger plays a part of the seed on an empty database of each kind.
+func trigger(t *testing.T, name string, play func(t *testing.T, w *watching)) {
+	t.Run(name, func(t *testing.T) {
+		t.Parallel() // it is the making of a PostgreSQL schema that takes time
+		t.Run("sqlite", func(t *testing.T) { play(t, newWatching(t, filepath.Join(t.TempDir(), "freshet.db"))) })
+		t.Run("postgres", func(t *testing.T) {
+			server := os.Getenv("FRESHET_TEST_POSTGRES")
+			if server == "" {
+				t.Skip("SKIPPED: FRESHET_TEST_POSTGRES names no server")
+			}
+			play(t, newWatching(t, emptySchema(t, server)))
+		})
+	})
+}
+
+// emptySchema makes a schema that goes when the test ends.
+func emptySchema(t *testing.T, server string) (dsn string) {
+	t.Helper()
+	u, err := url.Parse(server)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { st.Close() })
-	w := &watching{T: t, Store: st, now: time.Now().UTC().Truncate(time.Second),
-		reader: reader.New(fetch.New(fetch.Settings{Timeout: 5 * time.Second, Allow: loopback}), quiet)}
-	w.document.Store("")
-	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, _ *http.Request) {
-		w.asked.Add(1)
-		if text := w.document.Load().(string); text != "" {
-			fmt.Fprint(out, text)
-			return
+	schema := fmt.Sprintf("freshet_trigger_%d_%d", os.Getpid(), time.Now().UnixNano())
+	run := func(statement string) {
+		conn, err := pgx.Connect(context.Background(), server)
+		if err != nil {
+			t.Fatal(err)
 		}
-		out.WriteHeader(http.StatusInternalServerError)
-	}))
-	t.Cleanup(server.Close)
-	w.address = server.URL + "/feed"
+		defer conn.Close(context.Background())
+		if _, err := conn.Exec(context.Background(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run("create schema " + schema)
+	t.Cleanup(func() { run("drop schema " + schema + " cascade") })
+	query := u.Query()
+	query.Set("search_path", schema)
+	query.Set("synchronous_commit", "off")
+	u.RawQuery = query.Encode()
+	return u.String()
+}
+
+func newWatching(t *testing.T, dsn string) *watching {
+	w := &watching{T: t, dsn: dsn, now: time.Date(2025, 12, 21, 10, 30, 0, 0, time.UTC), address: "https://news.example/feed"}
+	w.reader = reader.New(fetch.NewWith(w, fetch.Settings{}), slog.New(slog.DiscardHandler))
+	w.open()
+	t.Cleanup(func() { w.Close() })
 	return w
+}
+
+func (w *watching) open() {
+	w.Helper()
+	settings := freshet.DefaultSettings()
+	settings.Alerts = 1
+	var err error
+	if w.Store, err = store.Open(w.Context(), w.dsn, store.Options{Settings: settings}); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// RoundTrip answers a request of the reader.
+func (w *watching) RoundTrip(r *http.Request) (*http.Response, error) {
+	w.asked++
+	if w.broken != nil {
+		return nil, w.broken
+	}
+	answer := httptest.NewRecorder()
+	if w.document == "" {
+		answer.WriteHeader(http.StatusInternalServerError)
+	}
+	io.WriteString(answer, w.document)
+	result := answer.Result()
+	result.Request = r
+	return result, nil
 }
 
 // workflow adds one that watches the address.
@@ -78,18 +140,22 @@ func (w *watching) workflow(kind freshet.ContentType, change ...func(*freshet.De
 // poll shows the workflow a document, a day later, and returns the data of the executions that it makes.
 func (w *watching) poll(document string) []freshet.TriggerData {
 	w.Helper()
-	w.document.Store(document)
+	w.document = document
 	w.now = w.now.Add(24 * time.Hour)
-	before := len(w.executions())
+	before := len(w.fired())
 	w.finish(w.claim())
-	var fired []freshet.TriggerData
-	made := w.executions()
-	for i := len(made) - before - 1; i >= 0; i-- {
+	return w.fired()[before:]
+}
+
+// fired is the data of all executions that polls made, oldest first.
+func (w *watching) fired() (fired []freshet.TriggerData) {
+	w.Helper()
+	for _, e := range slices.Backward(w.executions()) {
 		var data freshet.TriggerData
-		if err := json.Unmarshal(made[i].Data, &data); err != nil {
+		if err := json.Unmarshal(e.Data, &data); err != nil {
 			w.Fatal(err)
 		}
-		if made[i].Kind == freshet.KindTrigger {
+		if e.Kind == freshet.KindTrigger {
 			fired = append(fired, data)
 		}
 	}
@@ -109,16 +175,22 @@ func (w *watching) claim() []store.Watched {
 	return claimed
 }
 
-func (w *watching) finish(claimed []store.Watched) {
-	w.Helper()
+// read polls what was claimed.
+func (w *watching) read(claimed []store.Watched) []store.Poll {
 	turn := w.reader.Turn()
 	defer turn.Close()
-	for _, c := range claimed {
-		o := turn.Read(w.Context(), c.Source)
-		o.At = w.now
-		if _, err := w.FinishPolls(w.Context(), []store.Poll{{Source: c.Source.ID, Seq: c.Source.Seq, Outcome: o}}, w.now); err != nil {
-			w.Fatal(err)
-		}
+	polls := make([]store.Poll, len(claimed))
+	for i, c := range claimed {
+		polls[i] = store.Poll{Source: c.Source.ID, Seq: c.Source.Seq, Outcome: turn.Read(w.Context(), c.Source)}
+		polls[i].Outcome.At = w.now
+	}
+	return polls
+}
+
+func (w *watching) finish(claimed []store.Watched) {
+	w.Helper()
+	if _, err := w.FinishPolls(w.Context(), w.read(claimed), w.now); err != nil {
+		w.Fatal(err)
 	}
 }
 
@@ -166,8 +238,7 @@ func sha(text string) string {
 
 // Seed 004 (polling trigger): its unit tests by name, from the document to the execution.
 func TestPollingTrigger(t *testing.T) {
-	t.Run("test_parse_rss_feed", func(t *testing.T) {
-		w := newWatching(t)
+	trigger(t, "test_parse_rss_feed", func(t *testing.T, w *watching) {
 		w.workflow(freshet.ContentRSS)
 		fired := w.poll(rss(`<item><title>Go &amp; more</title><link>https://example.org/1</link><guid isPermaLink="false">g1</guid>
 			<pubDate>Sun, 21 Dec 2025 10:30:00 GMT</pubDate><description>` + strings.Repeat("é", 600) + `</description></item>`))
@@ -181,15 +252,13 @@ func TestPollingTrigger(t *testing.T) {
 	atom := func(id string) string {
 		return `<feed xmlns="http://www.w3.org/2005/Atom"><title>T</title><entry><title>One</title>` + id + `<link href="https://example.org/one"/><updated>2025-12-21T10:30:00Z</updated></entry></feed>`
 	}
-	t.Run("test_parse_atom_feed", func(t *testing.T) {
-		w := newWatching(t)
+	trigger(t, "test_parse_atom_feed", func(t *testing.T, w *watching) {
 		w.workflow(freshet.ContentAtom)
 		if got := guids(w.poll(atom("<id>urn:one</id>"))); got != "urn:one" {
 			t.Errorf("guid %q, want the id", got)
 		}
 	})
-	t.Run("test_parse_atom_feed_fallback_link", func(t *testing.T) {
-		w := newWatching(t)
+	trigger(t, "test_parse_atom_feed_fallback_link", func(t *testing.T, w *watching) {
 		w.workflow(freshet.ContentAtom)
 		if got := guids(w.poll(atom(""))); got != "https://example.org/one" {
 			t.Errorf("guid %q, want the link", got)
@@ -198,8 +267,7 @@ func TestPollingTrigger(t *testing.T) {
 			t.Errorf("an entry without id fired again: %+v", got)
 		}
 	})
-	t.Run("test_find_new_items", func(t *testing.T) {
-		w := newWatching(t)
+	trigger(t, "test_find_new_items", func(t *testing.T, w *watching) {
 		w.workflow(freshet.ContentRSS)
 		w.poll(rss(rssItem("2"), rssItem("1")))
 		if got := guids(w.poll(rss(rssItem("4"), rssItem("3"), rssItem("2"), rssItem("1")))); got != "id-4 id-3" {
@@ -209,8 +277,7 @@ func TestPollingTrigger(t *testing.T) {
 			t.Errorf("another order fired %+v", got)
 		}
 	})
-	t.Run("test_hash_content", func(t *testing.T) {
-		w := newWatching(t)
+	trigger(t, "test_hash_content", func(t *testing.T, w *watching) {
 		id := w.workflow(freshet.ContentHTTP)
 		fired := w.poll("hello")
 		if len(fired) != 1 || fired[0].ContentType != "http" || *fired[0].Content != "hello" || fired[0].ContentHash != "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824" {
@@ -220,8 +287,7 @@ func TestPollingTrigger(t *testing.T) {
 			t.Errorf("the state's hash is %s", got)
 		}
 	})
-	t.Run("test_check_http_changed", func(t *testing.T) {
-		w := newWatching(t)
+	trigger(t, "test_check_http_changed", func(t *testing.T, w *watching) {
 		w.workflow(freshet.ContentHTTP)
 		for i, step := range []struct {
 			document string
@@ -233,8 +299,7 @@ func TestPollingTrigger(t *testing.T) {
 			}
 		}
 	})
-	t.Run("test_handle_failure_increments_counter", func(t *testing.T) {
-		w := newWatching(t)
+	trigger(t, "test_handle_failure_increments_counter", func(t *testing.T, w *watching) {
 		id := w.workflow(freshet.ContentRSS)
 		for i := 1; i <= 3; i++ {
 			w.poll("")
@@ -248,8 +313,7 @@ func TestPollingTrigger(t *testing.T) {
 			t.Errorf("what is no feed is no failure: %+v", got.State)
 		}
 	})
-	t.Run("a success resets the counter", func(t *testing.T) {
-		w := newWatching(t)
+	trigger(t, "a success resets the counter", func(t *testing.T, w *watching) {
 		id := w.workflow(freshet.ContentRSS)
 		w.poll("")
 		w.poll("")
@@ -258,8 +322,7 @@ func TestPollingTrigger(t *testing.T) {
 			t.Errorf("state %+v", got)
 		}
 	})
-	t.Run("test_auto_disable_after_four_failures", func(t *testing.T) {
-		w := newWatching(t)
+	trigger(t, "test_auto_disable_after_four_failures", func(t *testing.T, w *watching) {
 		id := w.workflow(freshet.ContentRSS)
 		for range 4 {
 			if !w.state(id).Enabled {
@@ -271,8 +334,8 @@ func TestPollingTrigger(t *testing.T) {
 		if got.Enabled || got.DisabledReason == "" || got.State.Failures != 4 {
 			t.Errorf("after four failures: enabled %t, %q, %+v", got.Enabled, got.DisabledReason, got.State)
 		}
-		asked := w.asked.Load()
-		if w.poll(rss(rssItem("1"))); w.asked.Load() != asked {
+		asked := w.asked
+		if w.poll(rss(rssItem("1"))); w.asked != asked {
 			t.Error("its address is still asked")
 		}
 		if _, err := w.SwitchWorkflow(t.Context(), id, true, w.now); err != nil {
@@ -285,7 +348,7 @@ func TestPollingTrigger(t *testing.T) {
 			t.Errorf("switched on again it fires %q", got)
 		}
 	})
-	t.Run("test_send_discord_notification", func(t *testing.T) {
+	trigger(t, "test_send_discord_notification", func(t *testing.T, w *watching) {
 		var told struct{ Content string }
 		discord := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 			if err := json.NewDecoder(r.Body).Decode(&told); err != nil || r.Method != "POST" {
@@ -296,7 +359,6 @@ func TestPollingTrigger(t *testing.T) {
 		defer discord.Close()
 		actions := deliver.New(deliver.Options{Allow: loopback, Discord: discord.URL + "/api/webhooks/1/token"})
 		defer actions.Close()
-		w := newWatching(t)
 		w.workflow(freshet.ContentRSS)
 		for range 4 {
 			w.poll("")
@@ -314,12 +376,11 @@ func TestPollingTrigger(t *testing.T) {
 			}
 		}
 	})
-	t.Run("test_skip_disabled_workflow", func(t *testing.T) {
-		w := newWatching(t)
+	trigger(t, "test_skip_disabled_workflow", func(t *testing.T, w *watching) {
 		off := func(d *freshet.Definition) { d.Enabled = false }
 		w.workflow(freshet.ContentRSS, off)
-		if got := w.poll(rss(rssItem("1"))); len(got) != 0 || w.asked.Load() != 0 {
-			t.Errorf("fired %+v, asked %d times", got, w.asked.Load())
+		if got := w.poll(rss(rssItem("1"))); len(got) != 0 || w.asked != 0 {
+			t.Errorf("fired %+v, asked %d times", got, w.asked)
 		}
 		w.workflow(freshet.ContentRSS) // another one watches the same
 		w.poll(rss(rssItem("1")))
@@ -327,8 +388,7 @@ func TestPollingTrigger(t *testing.T) {
 			t.Errorf("%d executions, want that of the one that is on", n)
 		}
 	})
-	t.Run("test_skip_wrong_trigger_type", func(t *testing.T) {
-		w := newWatching(t)
+	trigger(t, "test_skip_wrong_trigger_type", func(t *testing.T, w *watching) {
 		d := freshet.Definition{Name: "x", Enabled: true}
 		d.Trigger.Type, d.Trigger.Config.URL = "webhook", w.address
 		_, err := w.AddWorkflow(t.Context(), d, w.now)
@@ -336,12 +396,11 @@ func TestPollingTrigger(t *testing.T) {
 		if len(bad) != 1 || bad[0].Field != "trigger.type" {
 			t.Errorf("error %v, want one about trigger.type", err)
 		}
-		if w.poll(rss(rssItem("1"))); w.asked.Load() != 0 {
+		if w.poll(rss(rssItem("1"))); w.asked != 0 {
 			t.Error("its address was asked")
 		}
 	})
-	t.Run("test_prune_seen_ids", func(t *testing.T) {
-		w := newWatching(t)
+	trigger(t, "test_prune_seen_ids", func(t *testing.T, w *watching) {
 		id := w.workflow(freshet.ContentRSS)
 		for page := range 7 {
 			var items []string
@@ -359,8 +418,8 @@ func TestPollingTrigger(t *testing.T) {
 
 // Seed 004: its edge cases.
 func TestPollingTriggerEdges(t *testing.T) {
-	t.Run("Empty feed: only last_checked_at is updated", func(t *testing.T) {
-		w := newWatching(t)
+	// Only last_checked_at is updated.
+	trigger(t, "Empty feed", func(t *testing.T, w *watching) {
 		id := w.workflow(freshet.ContentRSS)
 		if got := w.poll(rss()); len(got) != 0 {
 			t.Errorf("fired %+v", got)
@@ -369,8 +428,8 @@ func TestPollingTriggerEdges(t *testing.T) {
 			t.Errorf("state %+v", got.State)
 		}
 	})
-	t.Run("Very large feed: the first 100 items", func(t *testing.T) {
-		w := newWatching(t)
+	// The first 100 items count.
+	trigger(t, "Very large feed", func(t *testing.T, w *watching) {
 		w.workflow(freshet.ContentRSS)
 		var items []string
 		for i := range 3000 {
@@ -384,8 +443,8 @@ func TestPollingTriggerEdges(t *testing.T) {
 			t.Errorf("then %q, want the new one only", got)
 		}
 	})
-	t.Run("Missing guid: the link is the identifier", func(t *testing.T) {
-		w := newWatching(t)
+	// The link is the identifier.
+	trigger(t, "Missing guid/id", func(t *testing.T, w *watching) {
 		w.workflow(freshet.ContentRSS)
 		item := `<item><title>%s</title><link>https://example.org/x</link></item>`
 		if got := guids(w.poll(rss(fmt.Sprintf(item, "One")))); got != "https://example.org/x" {
@@ -395,17 +454,17 @@ func TestPollingTriggerEdges(t *testing.T) {
 			t.Errorf("an edit of it fired %+v", got)
 		}
 	})
-	t.Run("Duplicate items: one fires", func(t *testing.T) {
-		w := newWatching(t)
+	// One fires.
+	trigger(t, "Duplicate items", func(t *testing.T, w *watching) {
 		w.workflow(freshet.ContentRSS)
 		if got := guids(w.poll(rss(rssItem("1"), rssItem("1"), rssItem("2"), rssItem("1")))); got != "id-1 id-2" {
 			t.Errorf("fired %q", got)
 		}
 	})
-	t.Run("Workflow deleted mid-poll: no execution", func(t *testing.T) {
-		w := newWatching(t)
+	// No execution.
+	trigger(t, "Workflow deleted mid-poll", func(t *testing.T, w *watching) {
 		id := w.workflow(freshet.ContentRSS)
-		w.document.Store(rss(rssItem("1")))
+		w.document = rss(rssItem("1"))
 		claimed := w.claim()
 		if len(claimed) != 1 {
 			t.Fatalf("claimed %d", len(claimed))
@@ -416,6 +475,173 @@ func TestPollingTriggerEdges(t *testing.T) {
 		w.finish(claimed)
 		if got := w.executions(); len(got) != 0 {
 			t.Errorf("made %+v", got)
+		}
+	})
+}
+
+// Seed 004: its expected errors. Each counts as one failure, and nothing is lost for it.
+func TestPollingTriggerErrors(t *testing.T) {
+	counts := func(t *testing.T, w *watching, breaks func()) {
+		id := w.workflow(freshet.ContentRSS)
+		w.poll(rss(rssItem("1")))
+		breaks()
+		if got := w.state(id); got.State.Failures != 1 || got.State.LastError == "" || !got.Enabled {
+			t.Errorf("enabled %t, %+v", got.Enabled, got.State)
+		}
+		w.broken = nil
+		if got := guids(w.poll(rss(rssItem("2"), rssItem("1")))); got != "id-2" || w.state(id).State.Failures != 0 {
+			t.Errorf("when it works again %q fires, with %d failures", got, w.state(id).State.Failures)
+		}
+	}
+	trigger(t, "ConnectionError", func(t *testing.T, w *watching) {
+		counts(t, w, func() {
+			w.broken = &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
+			w.poll("unreached")
+		})
+	})
+	trigger(t, "TimeoutError", func(t *testing.T, w *watching) {
+		counts(t, w, func() {
+			w.broken = context.DeadlineExceeded
+			w.poll("unreached")
+		})
+	})
+	trigger(t, "ParseError", func(t *testing.T, w *watching) {
+		counts(t, w, func() { w.poll("no feed") })
+	})
+	// The database is away while the poll is recorded: it is recorded when it is back, and counts as no failure.
+	trigger(t, "DynamoDB throttle", func(t *testing.T, w *watching) {
+		id := w.workflow(freshet.ContentRSS)
+		w.document = rss(rssItem("1"))
+		polls := w.read(w.claim())
+		w.Close()
+		if _, err := w.FinishPolls(t.Context(), polls, w.now); err == nil {
+			t.Fatal("a poll was recorded in a database that is closed")
+		}
+		w.open()
+		if _, err := w.FinishPolls(t.Context(), polls, w.now); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.FinishPolls(t.Context(), polls, w.now); err != nil { // its answer was lost
+			t.Fatal(err)
+		}
+		if got := w.state(id); len(w.executions()) != 1 || got.State.Failures != 0 {
+			t.Errorf("%d executions, %+v", len(w.executions()), got.State)
+		}
+	})
+}
+
+// Seed 004: its integration tests. Its EventBridge rule is the schedule of the workflow's source here.
+func TestPollingTriggerSchedule(t *testing.T) {
+	rule := func(w *watching, id freshet.ID) (every time.Duration, next time.Time) {
+		w.Helper()
+		src, err := w.Source(w.Context(), w.state(id).Source)
+		if err != nil {
+			w.Fatal(err)
+		}
+		return src.Source.Asked, src.Source.NextPollAt
+	}
+	trigger(t, "Create workflow with poll trigger → EventBridge rule created", func(t *testing.T, w *watching) {
+		id := w.workflow(freshet.ContentRSS)
+		if every, next := rule(w, id); every != 5*time.Minute || !next.Equal(w.now) {
+			t.Errorf("every %s, next at %s", every, next)
+		}
+		w.poll(rss(rssItem("1")))
+		if _, next := rule(w, id); !next.Equal(w.now.Add(5 * time.Minute)) {
+			t.Errorf("next at %s, polled at %s", next, w.now)
+		}
+	})
+	trigger(t, "Update poll interval → EventBridge rule updated", func(t *testing.T, w *watching) {
+		id := w.workflow(freshet.ContentRSS)
+		w.poll(rss(rssItem("1")))
+		d := w.state(id).Definition
+		d.Trigger.Config.IntervalMinutes = 45
+		if _, err := w.ReplaceWorkflow(t.Context(), id, d, w.now); err != nil {
+			t.Fatal(err)
+		}
+		if every, next := rule(w, id); every != 45*time.Minute || !next.Equal(w.now.Add(45*time.Minute)) {
+			t.Errorf("every %s, next at %s, polled at %s", every, next, w.now)
+		}
+	})
+	trigger(t, "Delete poll workflow → EventBridge rule deleted", func(t *testing.T, w *watching) {
+		id := w.workflow(freshet.ContentRSS)
+		w.poll(rss(rssItem("1")))
+		source := w.state(id).Source
+		if err := w.DeleteWorkflow(t.Context(), id, w.now); err != nil {
+			t.Fatal(err)
+		}
+		if src, err := w.Source(t.Context(), source); !errors.Is(err, freshet.ErrNotFound) {
+			t.Errorf("its source is there, next at %s (%v)", src.Source.NextPollAt, err)
+		}
+		asked := w.asked
+		if w.poll(rss(rssItem("2"))); w.asked != asked {
+			t.Error("its address is still asked")
+		}
+	})
+	trigger(t, "Enable/disable poll workflow → EventBridge rule state matches", func(t *testing.T, w *watching) {
+		id := w.workflow(freshet.ContentRSS)
+		w.poll(rss(rssItem("1")))
+		for _, on := range []bool{false, true} {
+			if _, err := w.SwitchWorkflow(t.Context(), id, on, w.now); err != nil {
+				t.Fatal(err)
+			}
+			asked := w.asked
+			w.poll(rss(rssItem("2"), rssItem("1")))
+			if every, next := rule(w, id); (every > 0) != on || next.IsZero() == on || (w.asked > asked) != on {
+				t.Errorf("switched on %t: every %s, next at %s, %d requests", on, every, next, w.asked-asked)
+			}
+		}
+		if got := guids(w.fired()); got != "id-1 id-2" {
+			t.Errorf("fired %q", got)
+		}
+	})
+}
+
+// Seed 004: those of its success criteria that no single test of its own lists shows.
+func TestPollingTriggerCriteria(t *testing.T) {
+	trigger(t, "Can create workflow with poll trigger (RSS, Atom, or HTTP type)", func(t *testing.T, w *watching) {
+		for _, kind := range []freshet.ContentType{freshet.ContentRSS, freshet.ContentAtom, freshet.ContentHTTP} {
+			w.address = "https://news.example/" + string(kind)
+			if got := w.state(w.workflow(kind)); got.Trigger.Type != "poll" || got.Trigger.Config.ContentType != kind || got.Trigger.Config.URL != w.address {
+				t.Errorf("%s: %+v", kind, got.Trigger)
+			}
+		}
+		w.poll(rss(rssItem("1")))
+		of := map[freshet.ContentType]int{}
+		for _, data := range w.fired() {
+			of[data.ContentType]++
+		}
+		if of["rss"] != 1 || of["atom"] != 1 || of["http"] != 1 {
+			t.Errorf("fired %v, want each once", of)
+		}
+	})
+	trigger(t, "EventBridge rule created with configurable interval (min 5 minutes)", func(t *testing.T, w *watching) {
+		for minutes, ok := range map[float64]bool{4: false, 4.99: false, -15: false, 5: true, 90: true} {
+			d := freshet.Definition{Name: "x", Enabled: true}
+			d.Trigger.Config = freshet.TriggerConfig{URL: w.address, IntervalMinutes: minutes}
+			_, err := w.AddWorkflow(t.Context(), d, w.now)
+			if bad, _ := errors.AsType[freshet.FieldErrors](err); ok != (err == nil) || !ok && (len(bad) != 1 || bad[0].Field != "trigger.config.interval_minutes") {
+				t.Errorf("%g minutes: %v", minutes, err)
+			}
+		}
+	})
+	trigger(t, "Poll state persisted in DynamoDB (seen items, last hash)", func(t *testing.T, w *watching) {
+		feed := w.workflow(freshet.ContentRSS)
+		w.poll(rss(rssItem("1")))
+		w.address = "https://news.example/page"
+		page := w.workflow(freshet.ContentHTTP)
+		w.poll(rss(rssItem("1")))
+		w.poll("") // both fail
+		before := []freshet.WorkflowState{w.state(feed).State, w.state(page).State}
+		w.Close()
+		w.open()
+		if after := []freshet.WorkflowState{w.state(feed).State, w.state(page).State}; !slices.Equal(after, before) || after[0].Failures != 1 || after[1].ContentHash != sha(rss(rssItem("1"))) {
+			t.Errorf("%+v, before %+v", after, before)
+		}
+		if ids := w.state(feed).Memory.IDs; !slices.Equal(ids, []string{"id-1"}) {
+			t.Errorf("seen %q", ids)
+		}
+		if fired := w.poll(rss(rssItem("1"))); len(fired) != 0 {
+			t.Errorf("after a restart it fires again: %+v", fired)
 		}
 	})
 }
