@@ -99,10 +99,13 @@ func newPipeline(t *testing.T, dsn string) *pipeline {
 	return p
 }
 
-// add adds the source with a cadence of so many minutes, none for 0.
+// add adds the source with a cadence of so many minutes, none for "".
 func (p *pipeline) add(minutes string, more ...string) {
 	p.Helper()
-	good(p.T, append([]string{"sources", "add", p.at, "--no-discover", "--cadence", minutes}, more...)...)
+	if minutes != "" {
+		more = append(more, "--cadence", minutes)
+	}
+	good(p.T, append([]string{"sources", "add", p.at, "--no-discover"}, more...)...)
 }
 
 // ingest runs the pipeline and returns what became of the source.
@@ -147,7 +150,7 @@ func (p *pipeline) windowEnd(after time.Duration) string {
 }
 
 func checkNoCadence(t *testing.T, p *pipeline) {
-	p.add("0")
+	p.add("")
 	for range 3 {
 		p.wants(freshet.ResultOK)
 	}
@@ -202,6 +205,7 @@ func checkOnlySuccess(t *testing.T, p *pipeline) {
 		t.Errorf("after a partial success the last fetch is %v", partial)
 	}
 	p.wants(freshet.ResultSkipped)
+	p.wants(freshet.ResultPartial, p.windowEnd(480*time.Minute)) // nothing has changed, and it is cut still
 	p.document.Store(document)
 	p.wants(freshet.ResultOK, p.windowEnd(480*time.Minute))
 	if ok := p.lastFetch(); !ok.After(partial) {

@@ -83,10 +83,10 @@ type sourceFlags struct {
 	items         bool
 }
 
-func (f *sourceFlags) add(cmd *cobra.Command) {
+func (f *sourceFlags) add(cmd *cobra.Command, cadence string) {
 	cmd.Flags().StringVar(&f.title, "title", "", "name to show instead of the feed's own")
 	cmd.Flags().StringVar(&f.folder, "folder", "", "folder to file it under")
-	cmd.Flags().Float64Var(&f.cadence, "cadence", 0, "minutes between polls; 0 for the default")
+	cmd.Flags().Float64Var(&f.cadence, "cadence", 0, cadence)
 	cmd.Flags().StringVar(&f.selector, "selector", "", "CSS selector of what counts of a page")
 	cmd.Flags().StringArrayVar(&f.ignore, "ignore", nil, "what of a page does not count: a CSS selector, or /a regular expression/ for lines; may be repeated")
 	cmd.Flags().BoolVar(&f.items, "items", false, "a change is an item, for the type http")
@@ -95,7 +95,7 @@ func (f *sourceFlags) add(cmd *cobra.Command) {
 // config returns a configuration with what was given changed.
 func (f *sourceFlags) config(c freshet.Config, given func(name string) bool) freshet.Config {
 	if given("cadence") {
-		c.Cadence = cadenceOf(f.cadence)
+		c.Cadence = &freshet.Cadence{Mode: "interval", EveryMinutes: f.cadence}
 	}
 	if given("selector") {
 		c.Selector = strings.TrimSpace(f.selector)
@@ -107,14 +107,6 @@ func (f *sourceFlags) config(c freshet.Config, given func(name string) bool) fre
 		c.Items = f.items
 	}
 	return c
-}
-
-// cadenceOf is the cadence for so many minutes, none for 0.
-func cadenceOf(minutes float64) *freshet.Cadence {
-	if minutes == 0 {
-		return nil
-	}
-	return &freshet.Cadence{Mode: "interval", EveryMinutes: minutes}
 }
 
 func sourcesAddCmd() *cobra.Command {
@@ -139,11 +131,6 @@ func sourcesAddCmd() *cobra.Command {
 				if source.Type == freshet.RSS && freshet.NamesAccount(source.URL) {
 					source.Type = freshet.Twitter
 				}
-				if source.Type == freshet.Twitter {
-					if err := c.warnOfToken(ctx, st, cmd.ErrOrStderr()); err != nil {
-						return err
-					}
-				}
 				if source.Type == freshet.RSS && !asIs {
 					found, err := choose(ctx, cmd.ErrOrStderr(), c.fetcher(), args[0])
 					if err != nil {
@@ -156,6 +143,11 @@ func sourcesAddCmd() *cobra.Command {
 				if err != nil {
 					return addError(err)
 				}
+				if source.Type == freshet.Twitter {
+					if err := c.warnOfToken(ctx, st, cmd.ErrOrStderr()); err != nil {
+						return err
+					}
+				}
 				view := viewOf(added, c.Settings, now)
 				if asJSON {
 					return writeJSON(cmd.OutOrStdout(), view)
@@ -164,7 +156,7 @@ func sourcesAddCmd() *cobra.Command {
 			})
 		},
 	}
-	flags.add(cmd)
+	flags.add(cmd, "minutes between polls")
 	cmd.Flags().StringVar(&kind, "type", string(freshet.RSS), "what it is: rss for any feed, website for a page's text, http for whether anything changed, twitter for an X account (@name)")
 	cmd.Flags().BoolVar(&asIs, "no-discover", false, "add the address as it is, without looking for a feed there")
 	jsonFlag(cmd, &asJSON)
@@ -298,6 +290,9 @@ func sourcesEditCmd() *cobra.Command {
 						s.Folder = flags.folder
 					}
 					s.Config = flags.config(s.Config, given)
+					if flags.cadence == 0 && given("cadence") {
+						s.Config.Cadence = nil
+					}
 					if given("retry") {
 						s.Config.Retry = freshet.Retry(retry)
 					}
@@ -328,7 +323,7 @@ func sourcesEditCmd() *cobra.Command {
 			})
 		},
 	}
-	flags.add(cmd)
+	flags.add(cmd, "minutes between polls; 0 brings the default back")
 	cmd.Flags().StringVar(&retry, "retry-strategy", "", "how the wait grows while it fails: ladder, exponential, or nothing for the default")
 	cmd.Flags().Float64Var(&delay, "delay", 0, "seconds to wait after each request to its host")
 	cmd.Flags().BoolVar(&enable, "enable", false, "poll it again; its failures are forgotten")

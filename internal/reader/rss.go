@@ -24,7 +24,7 @@ func readRSS(t *turn, ctx context.Context, s freshet.Source) *freshet.Outcome {
 	o.BodyHash = hashOf(resp.Body)
 	if o.BodyHash == c.BodyHash {
 		o.Unchanged = true
-		if c.Partial != "" {
+		if o.Partial = c.Partial; o.Partial != "" {
 			o.ETag, o.LastModified = "", ""
 		}
 		return o
