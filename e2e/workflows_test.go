@@ -93,14 +93,16 @@ func (r *receiver) check(t *testing.T, want int) {
 }
 
 // addWorkflow adds a workflow that sends each new entry of an address to the receiver.
-func (s server) addWorkflow(t *testing.T, r *receiver, name, address string) {
+func (s server) addWorkflow(t *testing.T, r *receiver, name, address string) (id string) {
 	t.Helper()
+	var added struct{ ID string }
 	body, _ := json.Marshal(map[string]any{
 		"name": name, "enabled": true, "batch": "item",
 		"trigger": map[string]any{"type": "poll", "config": map[string]any{"url": address, "interval_minutes": 5, "content_type": "rss"}},
 		"actions": []any{map[string]any{"type": "webhook", "url": r.URL}},
 	})
-	must(t, post(s.url+"/api/workflows", "application/json", bytes.NewReader(body), nil))
+	must(t, post(s.url+"/api/workflows", "application/json", bytes.NewReader(body), &added))
+	return added.ID
 }
 
 // waiting is how many executions are not over.
