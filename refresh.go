@@ -42,5 +42,6 @@ type EventKind string
 const (
 	EventItems   EventKind = "items"   // {"count": 3, "item_ids": ["..."], "feed_ids": ["..."]}
 	EventFeed    EventKind = "feed"    // a feed's health changed, or it was added or removed: {"feed_id": "...", "status": "..."}
+	EventTexts   EventKind = "texts"   // words of items that came before can be searched for now: {"count": 3}
 	EventRefresh EventKind = "refresh" // progress: the refresh as the API shows it
 )

@@ -24,12 +24,21 @@ type chore struct {
 const choreLease = time.Minute
 
 // chores are those of an instance: texts become searchable, and what is past retention goes (D8).
-func chores(st *store.Store, owner string, woken <-chan struct{}, log *slog.Logger) []*chore {
+func (s *serving) chores() []*chore {
+	owner := instanceName()
 	return []*chore{
-		{name: "search", every: time.Minute, woken: woken, lease: leaseOf(st, "search", owner), log: log,
-			batch: func(ctx context.Context, _ time.Time) (int, error) { return st.IndexText(ctx, 500) }},
-		retention(st, owner, log),
+		{name: "search", every: time.Minute, woken: s.texts, lease: leaseOf(s.store, "search", owner), batch: s.indexTexts, log: s.log},
+		retention(s.store, owner, s.log),
 	}
+}
+
+// indexTexts makes the next texts searchable and wakes those who follow a search.
+func (s *serving) indexTexts(ctx context.Context, now time.Time) (int, error) {
+	done, err := s.store.IndexText(ctx, 500, now)
+	if done > 0 {
+		s.bell.Ring()
+	}
+	return done, err
 }
 
 // retention removes what is past retention (D8) and what briefings have no use for any more.

@@ -150,7 +150,7 @@ func (s *serving) run(ctx context.Context, listener net.Listener) (err error, en
 	})
 	group.Go(func() error { return s.web.Serve(ctx, listener) })
 	group.Go(func() error { return s.watch(ctx) })
-	for _, c := range chores(s.store, instanceName(), s.texts, s.log) {
+	for _, c := range s.chores() {
 		group.Go(func() error { return c.Run(ctx) })
 	}
 	done := make(chan error, 1)

@@ -689,7 +689,7 @@ func testOldUnlinked(t *testing.T, w *world) {
 	w.read(shown.ID, article("in the river", at), article("of the river", at))
 	w.now = at.Add(8 * 24 * time.Hour)
 	w.read(first, article("young", w.now))
-	for n, err := w.IndexText(bg, 100); n > 0; n, err = w.IndexText(bg, 100) {
+	for n, err := w.IndexText(bg, 100, w.now); n > 0; n, err = w.IndexText(bg, 100, w.now) {
 		w.must(err)
 	}
 	w.retain()

@@ -21,6 +21,10 @@ type itemsEvent struct {
 	FeedIDs []freshet.ID `json:"feed_ids"`
 }
 
+type textsEvent struct {
+	Count int `json:"count"`
+}
+
 type feedEvent struct {
 	FeedID freshet.ID `json:"feed_id"`
 	Status string     `json:"status"`

@@ -259,7 +259,7 @@ func testEdits(t *testing.T, w *world) {
 
 func (w *world) indexAll() error {
 	for {
-		if n, err := w.IndexText(bg, 1000); n == 0 || err != nil {
+		if n, err := w.IndexText(bg, 1000, w.now); n == 0 || err != nil {
 			return err
 		}
 	}

@@ -75,7 +75,7 @@ func mustExec(t *testing.T, s *Store, text string, args ...any) int {
 func indexAll(t testing.TB, s *Store) {
 	t.Helper()
 	for {
-		n, err := s.IndexText(t.Context(), maxBatch)
+		n, err := s.IndexText(t.Context(), maxBatch, time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -89,7 +89,7 @@ func benchmarkSearch(b *testing.B, s *Store, size int) {
 			if left <= 0 {
 				return nil
 			}
-			n, err := s.IndexText(context.Background(), batch)
+			n, err := s.IndexText(context.Background(), batch, time.Now())
 			left, indexed = left-n, indexed+n
 			return err
 		})
@@ -142,7 +142,7 @@ func besideWriter(b *testing.B, s *Store) {
 			now := riverStart.Add(riverSpan + time.Duration(polls)*time.Millisecond)
 			finished, err := s.FinishPolls(ctx, fivePolls(polls, seqs, now), now)
 			if err == nil {
-				_, err = s.IndexText(ctx, 200)
+				_, err = s.IndexText(ctx, 200, time.Now())
 			}
 			if err != nil || !finished[0].Recorded || finished[0].New != 30 {
 				b.Errorf("%+v, %v", finished, err)

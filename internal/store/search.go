@@ -236,8 +236,9 @@ const maxBatch = 1000
 
 // IndexText indexes the texts of the next items that wait for it, at most limit, in one short
 // transaction, and returns how many. Ingest only names the items (search_pending): to index their
-// texts costs more than all else that is written of them.
-func (s *Store) IndexText(ctx context.Context, limit int) (int, error) {
+// texts costs more than all else that is written of them. Those who follow are told, because only now a
+// search finds the items.
+func (s *Store) IndexText(ctx context.Context, limit int, now time.Time) (int, error) {
 	done := 0
 	err := s.write(ctx, func(ctx context.Context, t *tx) error {
 		// Naming an item again waits for this transaction, so that no edit is lost.
@@ -248,6 +249,7 @@ func (s *Store) IndexText(ctx context.Context, limit int) (int, error) {
 			return err
 		}
 		done = len(pending)
+		t.emit(freshet.EventTexts, textsEvent{done}, now)
 		if s.dialect.arrays {
 			return indexPostgres(ctx, t, pending)
 		}

@@ -107,6 +107,7 @@ func TestEditedTextIsIndexedAgain(t *testing.T) {
 	})
 }
 
+// Every batch that indexes something is told, for only now a search finds it.
 func TestIndexTextInBatches(t *testing.T) {
 	onEngines(t, func(t *testing.T, s *Store) {
 		testSource(t, s, 1, "")
@@ -115,7 +116,7 @@ func TestIndexTextInBatches(t *testing.T) {
 		}
 		var counts []int
 		for range 4 {
-			n, err := s.IndexText(t.Context(), 3)
+			n, err := s.IndexText(t.Context(), 3, time.Now())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -123,6 +124,17 @@ func TestIndexTextInBatches(t *testing.T) {
 		}
 		if !slices.Equal(counts, []int{3, 3, 1, 0}) {
 			t.Errorf("batches of 3 out of 7: %v", counts)
+		}
+		events, err := s.Events(t.Context(), 0, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var told []string
+		for _, e := range events {
+			told = append(told, string(e.Kind)+" "+string(e.Data))
+		}
+		if want := []string{`texts {"count":3}`, `texts {"count":3}`, `texts {"count":1}`}; !slices.Equal(told, want) {
+			t.Errorf("told was %q, want %q", told, want)
 		}
 		mustExec(t, s, "insert into search_pending (item_id) select id from items")
 		mustExec(t, s, "delete from items where id = 3") // retention came between
@@ -235,7 +247,7 @@ func BenchmarkIndexText(b *testing.B) {
 			}
 			cpu, indexed := processTime(), 0
 			for b.Loop() {
-				n, err := s.IndexText(b.Context(), 200)
+				n, err := s.IndexText(b.Context(), 200, time.Now())
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -152,7 +152,7 @@ func (f *follower) flush() error {
 
 func eventsDoc(op *huma.Operation, _ huma.Registry) {
 	number := &huma.Schema{Type: huma.TypeString}
-	op.Description = `Kinds: "items" (new items: count, item_ids, feed_ids), "feed" (a feed was added, removed, edited or its health changed), ` +
+	op.Description = `Kinds: "items" (new items: count, item_ids, feed_ids), "texts" (words of items that came before can be searched for: count), "feed" (a feed was added, removed, edited or its health changed), ` +
 		`"refresh" (progress, as in GET /api/refresh/{id}), "reset" (events were missed: load everything anew).`
 	op.Parameters = []*huma.Param{
 		{Name: "Last-Event-ID", In: "header", Schema: number, Description: "Go on after this event."},

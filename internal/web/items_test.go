@@ -109,7 +109,7 @@ func TestSearchItems(t *testing.T) {
 	s.add("https://example.org/feed")
 	s.poll(posts(post("zebra", 1), post("heron", 2)))
 	for {
-		n, err := s.Store.IndexText(t.Context(), 100)
+		n, err := s.Store.IndexText(t.Context(), 100, time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}

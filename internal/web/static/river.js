@@ -7,37 +7,46 @@ const river = document.getElementById("river");
 const pill = document.getElementById("pill");
 const mostPages = 10; // of new items that are fetched before the page is made anew
 const atOnce = 15; // parts that are put in before the browser may do something else
-let waiting = new Set();
+const noAnswer = "No answer. Try again";
 const filling = new URLSearchParams(location.search).get("notice") === "packed"; // first polls run, and one watches
+let waiting = new Set(); // ids of items that are new and not shown
+let bringing = false;
 let asking;
 
 on("items", (news) => {
   if (!river || "older" in river.dataset) return;
-  if (river.dataset.asks) return asking ??= setTimeout(ask, 500);
-  for (const id of news.item_ids) if (!document.getElementById("i" + id)) waiting.add(id);
+  if (river.dataset.asks) return planAsk();
+  for (const id of news.item_ids) if (!shown(id)) waiting.add(id);
   announce();
 });
-on("reset", () => { if (river) { pill.firstElementChild.textContent = "New items"; pill.hidden = false; } });
+on("texts", () => { if (river?.dataset.asks && !("older" in river.dataset)) planAsk(); }); // words are found a while after their items came
+on("reset", () => { if (river) offer("New items"); });
 
-// ask finds what is new under a filter, of which the event says nothing.
+const shown = (id) => document.getElementById("i" + id);
+const isEmpty = () => !river.querySelector(".item");
+
+function planAsk() { asking ??= setTimeout(ask, 500); }
+
+// ask finds what is new under a filter, of which the event says nothing. What is older than all that is shown is not,
+// as long as there are older items to load.
 async function ask() {
   asking = undefined;
   const answer = await fetch(`/api/items?${river.dataset.asks}&limit=100`);
   if (!answer.ok) return;
   const { items } = await answer.json();
-  const known = items.findIndex(({ id }) => document.getElementById("i" + id));
-  waiting = new Set(items.slice(0, known < 0 ? items.length : known).map(({ id }) => id));
+  const last = document.getElementById("more") ? items.findLastIndex(({ id }) => shown(id)) : -1;
+  waiting = new Set(items.slice(0, last < 0 ? items.length : last).map(({ id }) => id).filter((id) => !shown(id)));
   announce();
 }
 
 function announce() {
-  if (waiting.size === 0) return;
-  if (!river.querySelector(".item")) return bringIn(); // nobody reads anything yet
-  if (filling && scrollY === 0 && !river.contains(document.activeElement)) {
-    pill.hidden = false;
-    return bringIn();
-  }
-  pill.firstElementChild.textContent = `${waiting.size} new`;
+  if (bringing || waiting.size === 0) return;
+  if (isEmpty() || filling && scrollY === 0 && !river.contains(document.activeElement)) return bring(); // nobody reads anything yet
+  offer(`${waiting.size} new`);
+}
+
+function offer(words) {
+  pill.firstElementChild.textContent = words;
   pill.hidden = false;
 }
 
@@ -57,30 +66,55 @@ const rest = () => new Promise((done) => setTimeout(done));
 const knows = (page) => [...page.querySelectorAll(".item")].some((item) => document.getElementById(item.id));
 const nextOf = (page) => page.getElementById("more")?.getAttribute("href");
 
-// bringIn puts in what is new, from as many pages as it takes to meet what is there.
+// bringIn puts in what is new, when there is something.
 export async function bringIn() {
-  if (!river || pill.hidden && river.querySelector(".item")) return;
-  try {
-    let page = await pageAt(location.href);
-    const pages = [page];
-    while (!knows(page) && nextOf(page) && pages.length < mostPages) pages.push(page = await pageAt(nextOf(page)));
-    if (!river.querySelector(".item") || !knows(page)) return location.reload();
-    waiting = new Set();
-    pill.hidden = true;
-    if (pill.contains(document.activeElement)) handle(readNow())?.focus({ preventScroll: true });
-    const here = pages.map((p) => p.querySelector(".here + *")).find(Boolean);
-    const id = here && (here.id || here.querySelector(".item").id);
-    const wasAtTop = scrollY === 0;
-    for (const part of pages.reverse()) await putIn(part);
-    if (id) keepPlace(() => hereBefore(document.getElementById(id)));
-    if (wasAtTop) scrollTo({ top: 0, behavior: "instant" }); // who reads the newest goes on with them
-    tellTimes();
-  } catch {
-    location.reload();
-  }
+  if (river && !pill.hidden) await bring();
 }
 
-const handle = (item) => item?.querySelector("h3 a, h3[tabindex]");
+// bring puts in what is new. What arrives meanwhile is announced afterwards.
+async function bring() {
+  if (bringing) return;
+  bringing = true;
+  const wanted = waiting;
+  waiting = new Set();
+  try {
+    const pages = await newPages();
+    if (!pages) return location.reload();
+    pill.hidden = true;
+    if (pill.contains(document.activeElement)) handle(readNow())?.focus({ preventScroll: true });
+    await putPages(pages);
+  } catch {
+    waiting = new Set([...wanted, ...waiting]);
+    return offer(noAnswer);
+  } finally {
+    bringing = false;
+  }
+  for (const id of waiting) if (shown(id)) waiting.delete(id);
+  announce();
+}
+
+// newPages are as many pages as it takes to meet what is shown, undefined when that is too many.
+async function newPages() {
+  let page = await pageAt(location.href);
+  const pages = [page];
+  if (isEmpty()) return pages;
+  while (!knows(page) && nextOf(page) && pages.length < mostPages) pages.push(page = await pageAt(nextOf(page)));
+  return knows(page) ? pages : undefined;
+}
+
+async function putPages(pages) {
+  const here = pages.map((p) => p.querySelector(".here + *")).find(Boolean);
+  const id = here && (here.id || here.querySelector(".item").id);
+  const wasAtTop = scrollY === 0;
+  const end = isEmpty() && pages[0].querySelector(".more, .end");
+  for (const page of pages.reverse()) await putIn(page);
+  if (end) endWith(document.querySelector(".empty"), end);
+  if (id) keepPlace(() => hereBefore(document.getElementById(id)));
+  if (wasAtTop) scrollTo({ top: 0, behavior: "instant" }); // who reads the newest goes on with them
+  tellTimes();
+}
+
+const handle = (part) => part?.querySelector("summary, h3 a, h3[tabindex]");
 const readNow = () => [...river.querySelectorAll(".item")].find((item) => item.getBoundingClientRect().bottom > 60);
 
 // keepPlace changes the page and leaves what is read, and the focus, where they are.
@@ -130,33 +164,43 @@ function hereBefore(item) {
   (item?.closest(".fold") ?? item)?.before(line);
 }
 
-async function older(e) {
+function older(e) {
   e.preventDefault();
-  const first = await addOlder();
-  handle(document.getElementById(first))?.focus({ preventScroll: true });
+  addOlder(true);
 }
 
-// addOlder adds the next page and returns the id of its first item, undefined at the end of the river.
-export async function addOlder() {
+// addOlder adds the next page and says whether there was one. If asked for, the focus goes on from the link to the first
+// of what is added.
+export async function addOlder(goOn = false) {
   const link = document.getElementById("more");
-  if (!link || link.getAttribute("aria-busy")) return;
+  if (!link || link.getAttribute("aria-busy")) return false;
   link.setAttribute("aria-busy", "true");
-  try {
-    const page = await pageAt(link.href);
-    const first = page.querySelector(".item")?.id;
-    const end = page.querySelector(".more, .end");
-    const parts = [...page.querySelectorAll(".day > :is(.here, .item, .fold)")];
-    while (parts.length) {
-      for (const part of parts.splice(0, atOnce)) dayOf(part.closest(".day")).append(document.adoptNode(part));
-      await rest();
-    }
-    link.closest(".more").replaceWith(document.adoptNode(end));
-    watchMore();
-    tellTimes();
-    return first;
-  } catch {
-    location.href = link.href;
+  const page = await pageAt(link.href).catch(() => undefined);
+  if (!page) {
+    link.removeAttribute("aria-busy");
+    link.textContent = noAnswer;
+    return false;
   }
+  const end = page.querySelector(".more, .end");
+  if (!end) return location.assign(link.href); // something else than the river answers
+  goOn &&= [link, document.body].includes(document.activeElement);
+  const first = handle(page.querySelector(".day > :is(.item, .fold)"));
+  const parts = [...page.querySelectorAll(".day > :is(.here, .item, .fold)")];
+  while (parts.length) {
+    for (const part of parts.splice(0, atOnce)) dayOf(part.closest(".day")).append(document.adoptNode(part));
+    if (goOn) first.focus({ preventScroll: true });
+    goOn = false;
+    await rest();
+  }
+  endWith(link.closest(".more"), end);
+  tellTimes();
+  return true;
+}
+
+// endWith puts the end of another page, which leads on or says that there is no more, in the place of ours.
+function endWith(ours, end) {
+  ours.replaceWith(document.adoptNode(end));
+  watchMore();
 }
 
 function watchMore() {
