@@ -390,7 +390,7 @@ func TestSourcesByKey(t *testing.T) {
 			reached = append(reached, label)
 		}
 	}
-	if want := []string{"By Key", "Poll now: By Key", "Pause By Key", "Edit By Key"}; !slices.Equal(reached, want) {
+	if want := []string{"By Key", "Poll now: By Key", "Pause By Key", "Edit By Key", "Remove By Key"}; !slices.Equal(reached, want) {
 		t.Errorf("tab reaches %q, want %q", reached, want)
 	}
 }

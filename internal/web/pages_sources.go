@@ -203,11 +203,12 @@ func (s *Server) addRemoved(r *http.Request, page *sourcesPage) error {
 // sourcePage shows one source: health, schedule with its reason, settings.
 type sourcePage struct {
 	layout
-	Source sourceRow
-	Form   *sourceForm
-	Rules  []freshet.Line
-	Days   chart
-	Items  []freshet.Item
+	Source   sourceRow
+	Form     *sourceForm
+	Rules    []freshet.Line
+	Days     chart
+	Items    []freshet.Item
+	Removing bool // the reader comes from Remove in the list, and is asked
 }
 
 func (s *Server) showSource(w http.ResponseWriter, r *http.Request) error {
@@ -237,7 +238,7 @@ func (s *Server) renderSource(w http.ResponseWriter, r *http.Request, status int
 	}
 	return render(w, status, "source", sourcePage{
 		layout: l, Source: s.row(watched, l), Form: form, Rules: s.Store.Settings().Policy(src).Lines(),
-		Days: daysChart("Items per day", days, l.Now), Items: items.Items,
+		Days: daysChart("Items per day", days, l.Now), Items: items.Items, Removing: r.URL.Query().Has("remove"),
 	})
 }
 
