@@ -1,13 +1,19 @@
 package main
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 
+	"freshet"
 	"freshet/internal/feed"
+	"freshet/internal/store"
 )
 
 // growing is a site whose feed lists more titles each time it is asked.
@@ -149,6 +155,89 @@ func TestBriefingRefusals(t *testing.T) {
 	if out := good(t, "briefing", "list"); strings.Contains(out, "Noon") {
 		t.Errorf("a refusal left something:\n%s", out)
 	}
+}
+
+// The scenarios of seed 000 on cleanup: a run removes what is too old before it polls (S1, D8), here where nobody
+// runs a server.
+func TestCleanupBeforePolling(t *testing.T) {
+	for name, processed := range map[string]bool{
+		"Old unprocessed articles deleted": false,
+		"Old processed articles retained":  true,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Run("sqlite", func(t *testing.T) { checkCleanup(t, "", processed) })
+			t.Run("postgres", func(t *testing.T) {
+				server := os.Getenv("FRESHET_TEST_POSTGRES")
+				if server == "" {
+					t.Skip("SKIPPED: FRESHET_TEST_POSTGRES names no server")
+				}
+				checkCleanup(t, emptySchema(t, server), processed)
+			})
+		})
+	}
+}
+
+// checkCleanup lets two articles grow too old, the second acknowledged or not, and counts what is left when the next
+// run asks the site, and after it.
+func checkCleanup(t *testing.T, dsn string, processed bool) {
+	instance(t)
+	if dsn == "" {
+		dsn = filepath.Join(os.Getenv("HOME"), ".local/share/freshet/freshet.db")
+	} else {
+		t.Setenv("FRESHET_DATABASE", dsn)
+	}
+	asked := make(chan []bool, 10) // at each request
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- articlesOf(t, dsn)
+		w.Write([]byte(undated(feedOf("News", "one", "two"))))
+	}))
+	defer server.Close()
+	good(t, "briefing", "add", "Morning", server.URL)
+	good(t, "ingest")
+	<-asked
+	good(t, "briefing", "compose", "Morning")
+	if n := len(articlesOf(t, dsn)); n != 2 {
+		t.Fatalf("%d articles were composed, want 2", n)
+	}
+	want := []bool{}
+	if processed {
+		good(t, "briefing", "ack", "Morning", "--all")
+		want = []bool{true, true}
+	}
+	good(t, "briefing", "edit", "Morning", "--max-age", "0.0000001") // of a day: by now they are older
+	good(t, "ingest", "--force")
+	if got := <-asked; !slices.Equal(got, want) {
+		t.Errorf("when the source was polled the articles (processed or not) were %v, want %v", got, want)
+	}
+	if got := articlesOf(t, dsn); !slices.Equal(got, want) {
+		t.Errorf("after the run the articles (processed or not) are %v, want %v", got, want)
+	}
+}
+
+// articlesOf says of each article of the one briefing whether it is processed, none before there is one.
+func articlesOf(t *testing.T, dsn string) []bool {
+	st, err := store.Open(context.Background(), dsn, store.Options{Settings: freshet.DefaultSettings()})
+	if err != nil {
+		t.Error(err)
+		return nil
+	}
+	defer st.Close()
+	b, err := st.FindBriefing(context.Background(), "Morning")
+	if err != nil {
+		t.Error(err)
+		return nil
+	}
+	all := []bool{}
+	for _, processed := range []bool{false, true} {
+		list, _, err := st.Articles(context.Background(), store.ArticleQuery{Briefing: b.ID, Processed: processed})
+		if err != nil {
+			t.Error(err)
+		}
+		for _, a := range list {
+			all = append(all, a.Processed())
+		}
+	}
+	return all
 }
 
 // Where nobody runs a server, a run that polls once removes what is past retention before it polls (S1, D8).

@@ -394,12 +394,25 @@ func playNewEntries(sg *stage) {
 func playNitter(sg *stage) {
 	var items []string
 	for i := range 5 {
-		items = append(items, feedItem(fmt.Sprint("post", i), time.Now().Add(time.Duration(-i)*time.Minute)))
+		items = append(items, feedItem(fmt.Sprint("post", i), time.Now().Add(time.Duration(i)*time.Minute)))
 	}
-	sg.feeds("nitter.example/name/rss", rss(items...))
-	sg.add(freshet.RSS, "https://nitter.example/name/rss", freshet.Config{})
-	time.Sleep(5 * time.Second) // the built-in delay, which is kept after a takeover, too
-	sg.has("post0", "post1", "post2", "post3", "post4")
+	sg.feeds("nitter.example/name/rss", rss(), rss(items...))
+	b, err := sg.st.AddBriefing(sg.Context(), freshet.NewBriefing("Morning", ""),
+		[]store.BriefingSource{{NewSource: store.NewSource{URL: "https://nitter.example/name/rss", AtOnce: true}}}, time.Now())
+	if err != nil {
+		sg.Fatal(err)
+	}
+	sg.s.Kick()
+	time.Sleep(20 * time.Minute)
+	if polls := sg.source(b.Sources[0].Source.ID).History.Polls(); len(polls) != 2 || polls[0].New+polls[1].New != 5 {
+		sg.Errorf("the polls: %+v, want 5 posts of two", polls)
+	}
+	if list, _, err := sg.st.Articles(sg.Context(), store.ArticleQuery{Briefing: b.ID}); err != nil || len(list) != 0 {
+		sg.Errorf("polling made articles: %+v (%v)", list, err)
+	}
+	if c, err := sg.st.Compose(sg.Context(), b.ID, time.Now()); err != nil || c.Posts != 5 || c.Articles != 1 {
+		sg.Errorf("composed %+v (%v), want one article of 5 posts", c, err)
+	}
 }
 
 func playNothingNew(sg *stage) {
@@ -555,4 +568,41 @@ func playLaterPolls(sg *stage) {
 func playFirstUndated(sg *stage) {
 	sg.skipping(feedItem("undated", time.Time{}))
 	sg.has("undated")
+}
+
+// What a page becomes that is none any more is said, and nothing that was read before is lost: the articles stay, and
+// so does what the page is compared with when it comes back.
+func TestBadPages(t *testing.T) {
+	for name, bad := range map[string]struct{ body, kind, sentence string }{
+		"a page of 50 MB":      {strings.Repeat("<p>a page of fifty megabytes, word for word</p>", 50<<20/47), "text/html", "larger than the limit of 10 MiB"},
+		"a page that is a PDF": {"%PDF-1.7\n%\xe2\xe3\xcf\xd3", "application/pdf", "This is a PDF, not a web page."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onDatabases(t, func(t *testing.T, dsn string) {
+				synctest.Test(t, func(t *testing.T) {
+					sg := newStage(t, dsn)
+					sg.pages("a.example/tariff", "A day ticket costs 5.")
+					src := sg.add(freshet.Website, "https://a.example/tariff", freshet.Config{})
+					before := sg.source(src.ID).Cursor
+					sg.set("a.example/tariff", func(*http.Request) (*http.Response, error) {
+						return answer(200, bad.body, "Content-Type", bad.kind, "ETag", `"bad"`), nil
+					})
+					time.Sleep(15 * time.Minute)
+					got := sg.source(src.ID)
+					if f := got.LastFailure; f == nil || !strings.Contains(f.Sentence, bad.sentence) || got.Failures != 1 || !got.Enabled {
+						t.Errorf("%d failures, the last %+v", got.Failures, f)
+					}
+					if c := got.Cursor; c.ETag != before.ETag || c.BodyHash != before.BodyHash || !c.LastFetchAt.Equal(*before.LastFetchAt) || c.Document.Hash != before.Document.Hash {
+						t.Errorf("the cursor was %+v and is %+v", before, c)
+					}
+					sg.has("Tariff")
+					sg.pages("a.example/tariff", "A day ticket costs 6.")
+					time.Sleep(15 * time.Minute)
+					if items := sg.stored(); len(items) != 2 || !strings.Contains(items[0].Body, "- A day ticket costs 5.") {
+						t.Errorf("stored when it is back: %+v", items)
+					}
+				})
+			})
+		})
+	}
 }
