@@ -138,7 +138,11 @@ func (w *Workflow) Observe(o *Outcome, m Means) (seen Observed) {
 		return seen
 	}
 	w.State.Waiting = false
-	entries := w.Memory.sort(o.Posts, w.Trigger.Config.On)
+	most := mostEntries
+	if quiet {
+		most = len(o.Posts) // all that is there is known
+	}
+	entries := w.Memory.sort(o.Posts, w.Trigger.Config.On, most)
 	seen.Remembers = true
 	if !quiet {
 		seen.Fired = w.fire(entries, m)
@@ -224,10 +228,10 @@ type mark struct{ id, content, version uint64 }
 
 const markSize = 24
 
-// sort returns the entries of a document that fire, of its first 100, in its order, and remembers them. An
-// entry that is listed stays known, however long the list and whatever its order; so does one that a feed
-// lists again under another id with the same words, link and date (W4).
-func (m *Memory) sort(posts []Post, on []Change) (fired []Entry) {
+// sort returns the entries of a document that fire, of its first most, in its order, and remembers them. An
+// entry that is listed stays known, however long the list and whatever its order, and so do the newest 500 that are not
+// listed any more; one that a feed lists again under another id with the same words, link and date is known, too (W4).
+func (m *Memory) sort(posts []Post, on []Change, most int) (fired []Entry) {
 	old := m.marks()
 	ids, versions := make(map[uint64]uint64, len(old)), make(map[uint64]bool, len(old))
 	for _, k := range old {
@@ -245,17 +249,20 @@ func (m *Memory) sort(posts []Post, on []Change) (fired []Entry) {
 		id := entryID(post, ambiguous)
 		k := markOf(id, post)
 		content, known := ids[k.id]
+		if !known && k.knownOtherwise(post, ids, ambiguous) {
+			content, known = k.content, true
+		}
 		switch {
 		case listed[k.id]:
 			continue // twice in one document
-		case i >= mostEntries && !known:
+		case i >= most && !known:
 			continue // does not count until it moves up
 		}
 		listed[k.id] = true
 		switch again := k.version != 0 && versions[k.version]; {
 		case !known && !again && slices.Contains(on, ChangeNew):
 			fired = append(fired, entryOf(id, post, ""))
-		case known && content != k.content && i < mostEntries && slices.Contains(on, ChangeUpdated):
+		case known && content != k.content && i < most && slices.Contains(on, ChangeUpdated):
 			fired = append(fired, entryOf(id, post, ChangeUpdated))
 		}
 		if !known {
@@ -264,7 +271,7 @@ func (m *Memory) sort(posts []Post, on []Change) (fired []Entry) {
 		next = append(next, k)
 	}
 	for _, k := range old {
-		if !listed[k.id] && len(next) < max(shownIDs, len(listed)) {
+		if !listed[k.id] && len(next) < len(listed)+shownIDs {
 			next = append(next, k)
 		}
 	}
@@ -272,6 +279,21 @@ func (m *Memory) sort(posts []Post, on []Change) (fired []Entry) {
 	m.IDs = m.IDs[:min(len(m.IDs), shownIDs)]
 	m.pack(next)
 	return fired
+}
+
+// knownOtherwise says whether an entry is known by the other name that entryID has for it: its document gives its
+// guid to several links only now, or did so before.
+func (k mark) knownOtherwise(p *Post, ids map[uint64]uint64, ambiguous map[string]bool) bool {
+	guid := strings.TrimSpace(p.GUID)
+	if guid == "" {
+		return false
+	}
+	if ambiguous[guid] {
+		content, known := ids[nameOf(guid)]
+		return known && content == k.content
+	}
+	_, known := ids[nameOf(guid+" "+p.URL)]
+	return known
 }
 
 // entryID is what a workflow calls an entry: guid, else link, else a name made of its content (W4).
@@ -291,14 +313,19 @@ func entryID(p *Post, ambiguous map[string]bool) string {
 }
 
 func markOf(id string, p *Post) mark {
-	name := sha256.Sum256([]byte(id))
 	content := sha256.Sum256([]byte(p.Title + "\n" + p.URL + "\n" + p.Text))
-	k := mark{id: prefix(name[:]), content: prefix(content[:])}
+	k := mark{id: nameOf(id), content: prefix(content[:])}
 	if !p.Published.IsZero() {
 		version := sha256.Sum256([]byte(p.Published.UTC().Format(time.RFC3339) + "\n" + CanonicalURL(p.URL) + "\n" + p.Title + "\n" + p.Text))
 		k.version = prefix(version[:])
 	}
 	return k
+}
+
+// nameOf is the mark of an entry's id.
+func nameOf(id string) uint64 {
+	sum := sha256.Sum256([]byte(id))
+	return prefix(sum[:])
 }
 
 func entryOf(id string, p *Post, change Change) Entry {
