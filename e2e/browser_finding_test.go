@@ -3,6 +3,7 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -40,6 +41,16 @@ func (b *tab) openFilter() {
 // titles are those of the items that are shown.
 func (b *tab) titles() []string { b.t.Helper(); return b.texts(".item h3 a") }
 
+// finds waits until words find so many items: they can be searched for a while after their items came.
+func (s server) finds(t *testing.T, words string, n int) {
+	t.Helper()
+	await(t, fmt.Sprintf("%q to find %d items", words, n), func() (bool, error) {
+		var found struct{ Items []item }
+		err := get(s.url+"/api/items?q="+url.QueryEscape(words), &found)
+		return len(found.Items) == n, err
+	})
+}
+
 // U3 Folders, kinds, a stretch of time and words narrow the river together; each can be taken back by itself; the
 // address says it all. Without script too.
 func TestFilterByFolderKindAndTime(t *testing.T) {
@@ -56,6 +67,7 @@ func TestFilterByFolderKindAndTime(t *testing.T) {
 	s.addAs(t, map[string]any{"url": stand.feed("/news.xml", "The News", old("news", 0), old("news", 3), old("news", 20)), "folder": "Daily"})
 	s.addAs(t, map[string]any{"url": stand.feed("/fun.xml", "The Fun", old("fun", 0), old("fun", 3)), "folder": "Comics & more"})
 	s.addAs(t, map[string]any{"url": stand.url + "/prices", "type": "website", "title": "Prices"})
+	s.finds(t, "fun", 2)
 	check := func(t *testing.T, b *tab) {
 		b.open("/")
 		if n := b.count(".item"); n != 6 {
@@ -118,6 +130,7 @@ func TestNamedRiver(t *testing.T) {
 	s := reader(t)
 	s.addAs(t, map[string]any{"url": stand.feed("/news.xml", "The News", entries("news", 3, time.Hour)...), "folder": "Daily"})
 	s.addAs(t, map[string]any{"url": stand.feed("/fun.xml", "The Fun", entries("fun", 3, time.Hour)...), "folder": "Comics"})
+	s.finds(t, "news", 3)
 	check := func(t *testing.T, b *tab) {
 		b.open("/?folders=Daily&q=news")
 		b.click("details.name summary")
@@ -159,6 +172,45 @@ func TestNamedRiver(t *testing.T) {
 		b.tap("#pill a")
 		b.wait("the new ones", `document.querySelectorAll(".item").length === 5`)
 	})
+}
+
+// U3 What a search finds appears by itself once its words can be searched for: at once where nothing is shown yet, behind
+// the pill where something is read. Nobody who types is disturbed.
+func TestSearchShowsWhatArrives(t *testing.T) {
+	stand := newNewsstand(t, "127.0.0.2")
+	s := reader(t)
+	bread, cakes := entries("bread", 2, time.Hour), entries("cake", 5, time.Minute)
+	s.add(t, stand.feed("/news.xml", "The News", bread...))
+	b := browse(t, s.url)
+	b.open("/?q=cake")
+	b.says("main", "Nothing matches")
+	b.click("details.name summary")
+	b.click(`.name input[name="name"]`)
+	b.press("Ba")
+	arrive := func(cakes ...entry) {
+		stand.feed("/news.xml", "The News", append(cakes, bread...)...)
+		s.poll(t)
+	}
+	arrive(cakes[2:]...)
+	b.wait("what is found", `document.querySelectorAll(".item").length === 3`)
+	b.waitText("main", "That is everything")
+	b.press("ker")
+	if got := eval[string](b, "document.activeElement.value"); got != "Baker" {
+		t.Errorf("what was typed is %q, want it kept", got)
+	}
+	if b.count(".empty") > 0 {
+		t.Error("it still says that nothing matches")
+	}
+	arrive(cakes...)
+	b.waitText("#pill", "2 new")
+	if n := b.count(".item"); n != 3 {
+		t.Errorf("%d items before they were asked for, want 3", n)
+	}
+	b.tap("#pill a")
+	b.wait("the new ones", `document.querySelectorAll(".item").length === 5`)
+	if got := b.titles(); !slices.Equal(got, []string{"cake 5", "cake 4", "cake 3", "cake 2", "cake 1"}) {
+		t.Errorf("it shows %q", got)
+	}
 }
 
 // U3 Of many sources the form finds those whose name is typed; without script a button does.
@@ -215,11 +267,7 @@ func TestFilterByKeyboard(t *testing.T) {
 	stand := newNewsstand(t, "127.0.0.2")
 	s := reader(t)
 	s.add(t, stand.feed("/feed.xml", "Paper", append(entries("cats", 2, time.Hour), entries("dogs", 2, 2*time.Hour)...)...))
-	await(t, "the words to be found", func() (bool, error) {
-		var found struct{ Items []item }
-		err := get(s.url+"/api/items?q=cats", &found)
-		return len(found.Items) == 2, err
-	})
+	s.finds(t, "cats", 2)
 	b := browse(t, s.url)
 	b.do(chromedp.EmulateViewport(320, 640))
 	b.open("/")

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -79,7 +80,7 @@ func browse(t *testing.T, base string, before ...chromedp.Action[chromedp.Void])
 	must(t, chromium.err)
 	ctx, stop := chromedp.NewContext(chromium.ctx, chromedp.WithNewBrowserContext())
 	must(t, chromedp.Do(ctx)) // the tab lives as long as the context that opens it
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	b := &tab{t, ctx, base}
 	t.Cleanup(func() {
 		if t.Failed() && ctx.Err() == nil {
@@ -104,9 +105,12 @@ func noScript() chromedp.Action[chromedp.Void] {
 // dark shows pages as to somebody who prefers dark ones.
 func dark() chromedp.Action[chromedp.Void] { return media("prefers-color-scheme", "dark") }
 
-func media(feature, value string) chromedp.Action[chromedp.Void] {
+func media(feature, value string) chromedp.Action[chromedp.Void] { return emulate("", feature, value) }
+
+// emulate shows pages as on a medium, such as print, or as to somebody with a preference.
+func emulate(medium, feature, value string) chromedp.Action[chromedp.Void] {
 	return func(ctx context.Context, _ *chromedp.Target) (chromedp.Void, error) {
-		_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: medium,
 			Features: []*emulation.MediaFeature{{Name: feature, Value: value}}})
 		return chromedp.Void{}, err
 	}
@@ -117,12 +121,15 @@ func (b *tab) in(t *testing.T) *tab { return &tab{t, b.ctx, b.base} }
 
 func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, 30*time.Second)
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
 	if err := chromedp.Do(ctx, steps...); err != nil {
 		b.t.Fatalf("%s: %v", b.where(), err)
 	}
 }
+
+// patience is how long a test waits for one thing, which only a hang takes.
+const patience = 2 * time.Minute
 
 // open goes to an address of the server.
 func (b *tab) open(path string) {
@@ -135,17 +142,48 @@ func (b *tab) where() string {
 	return strings.TrimPrefix(address, b.base)
 }
 
-func (b *tab) click(css string) { b.t.Helper(); b.reach(css); b.do(chromedp.Click(chromedp.CSS(css))) }
-
-// reach brings an element into view and waits until it rests under the pointer. What content-visibility skips is drawn
-// and takes its height a frame after the page was scrolled or changed; nobody clicks sooner than that.
-func (b *tab) reach(css string) {
+// click clicks an element where a pointer reaches it.
+func (b *tab) click(css string) {
 	b.t.Helper()
-	b.do(chromedp.ScrollIntoView(chromedp.CSS(css)))
-	eval[bool](b, "delete window.y")
-	b.wait("a pointer to reach "+css, "(() => { const e = document.querySelector("+strconv.Quote(css)+`), r = e.getClientRects()[0];
-		const rests = r && r.y === window.y; window.y = r?.y;
-		return rests && e.contains(document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2)) })()`)
+	at := b.reach(css)
+	b.do(chromedp.MouseClickXY(at[0], at[1]))
+}
+
+// reach brings an element into view, waits until it rests under the pointer, and returns where. What
+// content-visibility skips is drawn and takes its height a frame after the page was scrolled or changed; nobody clicks
+// sooner than that.
+func (b *tab) reach(css string) (at []float64) {
+	b.t.Helper()
+	place := "(() => { const e = document.querySelector(" + strconv.Quote(css) + `); e.scrollIntoViewIfNeeded();
+		const r = e.getClientRects()[0], x = r.x + r.width / 2, y = r.y + r.height / 2;
+		if (e.contains(document.elementFromPoint(x, y))) return [x, y];
+		e.scrollIntoView({block: "center"}); // what sticks to the edge covered it
+		return [] })()`
+	b.until("a pointer to reach "+css, func() (bool, error) {
+		before, err := try[[]float64](b, place)
+		if err != nil || len(before) == 0 {
+			return false, err
+		}
+		if err := b.draw(); err != nil {
+			return false, err
+		}
+		at, err = try[[]float64](b, place)
+		return slices.Equal(before, at), err
+	})
+	return at
+}
+
+// draw waits until the browser has drawn the page anew, twice. A page without script is told of no frame, but a
+// picture of it is one.
+func (b *tab) draw() error {
+	scripted, err := try[bool](b, `!matchMedia("(scripting: none)").matches`)
+	if err == nil && scripted {
+		_, err = try[bool](b, "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")
+	}
+	for n := 0; err == nil && !scripted && n < 2; n++ {
+		_, err = chromedp.Call(b.ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatJpeg})
+	}
+	return err
 }
 
 // tap clicks where an element is, without bringing it into view first.
@@ -158,12 +196,9 @@ func (b *tab) tap(css string) {
 // follow clicks what leads to another page and waits until that is there.
 func (b *tab) follow(css string) {
 	b.t.Helper()
-	b.reach(css)
-	ctx, cancel := context.WithTimeout(b.ctx, 30*time.Second)
-	defer cancel()
-	if _, err := chromedp.Run(ctx, chromedp.WaitEvent(page.LoadEventFired, nil, chromedp.Click(chromedp.CSS(css)))); err != nil {
-		b.t.Fatalf("follow %s on %s: %v", css, b.where(), err)
-	}
+	eval[bool](b, "window.left = true")
+	b.click(css)
+	b.wait(css+" to lead on", `!window.left && document.readyState === "complete"`)
 }
 
 // fill replaces what a field holds.
@@ -192,11 +227,18 @@ func (b *tab) call(stroke input.DispatchKeyEventParams) {
 // the debugger's does.
 func eval[T any](b *tab, js string) T {
 	b.t.Helper()
-	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](js, chromedp.EvalAwaitPromise))
+	v, err := try[T](b, js)
 	if err != nil {
 		b.t.Fatalf("%s on %s: %v", js, b.where(), err)
 	}
 	return v
+}
+
+// try is eval where there may be no answer, as when the page is left just then.
+func try[T any](b *tab, js string) (T, error) {
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	return chromedp.Run(ctx, chromedp.Evaluate[T](js, chromedp.EvalAwaitPromise))
 }
 
 // text is what a reader sees of the first element that matches; "" when there is none.
@@ -219,10 +261,16 @@ func (b *tab) count(css string) int {
 // wait asks until an expression is true, over navigations too.
 func (b *tab) wait(what, js string) {
 	b.t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
+	b.until(what, func() (bool, error) { return try[bool](b, "Boolean("+js+")") })
+}
+
+// until asks until something is so.
+func (b *tab) until(what string, ok func() (bool, error)) {
+	b.t.Helper()
+	deadline := time.Now().Add(patience)
 	for {
-		ok, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool]("Boolean("+js+")"))
-		if ok && err == nil {
+		is, err := ok()
+		if is && err == nil {
 			return
 		}
 		if time.Now().After(deadline) {

@@ -84,6 +84,7 @@ func TestYouWereHere(t *testing.T) {
 	second.wait("the new items", `document.querySelectorAll(".item").length === 40`)
 	second.wait("the line to stay", `document.querySelectorAll(".here").length === 1`)
 	second.open("/sources") // the reader leaves, having seen the newest
+	s.finds(t, "p", 40)
 	second.open("/?q=p")
 	if got := next(second); got != "p 20" {
 		t.Errorf("in a filtered view the line is before %q, want p 20", got)
@@ -95,46 +96,47 @@ func TestYouWereHere(t *testing.T) {
 	}
 }
 
-// A reader far down the river sees 300 items arrive, the server die and come back, and reloads the page: place and
-// focus are the same.
-func TestPlaceIsKeptOverRestart(t *testing.T) {
+// A reader far down the river, with the focus there, sees 300 items arrive, reloads the page, and the server dies and
+// comes back: place and focus are the same.
+func TestReaderAtRow150KeepsPlaceAndFocus(t *testing.T) {
 	stand := newNewsstand(t, "127.0.0.2")
 	s := reader(t)
 	list := entries("p", 600, time.Minute)
 	s.add(t, stand.feed("/feed.xml", "Paper", list[300:]...))
 	b := browse(t, s.url)
 	b.open("/")
-	b.wait("the page", `document.readyState === "complete" && document.querySelectorAll(".item").length === 200`)
-	title := eval[string](b, `(() => { const a = document.querySelectorAll(".item h3 a")[149];
-		a.scrollIntoView({block: "center"}); a.focus({preventScroll: true}); return a.textContent })()`)
-	top := func() int {
-		return eval[int](b, `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(Math.round(document.activeElement.getBoundingClientRect().top)))))`)
-	}
-	before := top()
+	title := b.readAt(149)
+	before := b.focusTop()
 	same := func(when string) {
 		t.Helper()
 		if got := eval[string](b, "document.activeElement.textContent"); got != title {
 			t.Errorf("%s the focus is on %.40q, want %q", when, got, title)
 		}
-		if now := top(); now < before-2 || now > before+2 {
+		if now := b.focusTop(); now < before-2 || now > before+2 {
 			t.Errorf("%s what was read at %d is at %d", when, before, now)
 		}
+	}
+	reload := func() {
+		t.Helper()
+		b.do(chromedp.Reload())
+		b.wait("the focus to come back", fmt.Sprintf("document.activeElement.textContent === %q", title))
 	}
 	stand.feed("/feed.xml", "Paper", list...)
 	s.poll(t)
 	b.waitText("#pill", "300 new")
 	same("after 300 arrived")
+	reload()
+	same("after a reload")
 	s = s.restart(t)
 	same("after the restart")
-	b.do(chromedp.Reload())
-	b.wait("the focus to come back", fmt.Sprintf("document.activeElement.textContent === %q", title))
-	same("after the reload")
 	stand.feed("/feed.xml", "Paper", append(entries("late", 5, 0), list...)...)
 	s.poll(t)
 	b.waitText("#pill", "5 new") // the page hears the server again
 	b.press(".")
 	b.wait("the new ones", `[...document.querySelectorAll(".item h3 a")].some((a) => a.textContent === "late 5")`)
 	same("after they were brought in")
+	reload()
+	same("after another reload")
 }
 
 // A run of one source is one row that opens; keys walk it; what is open stays open. Without script too.
@@ -188,6 +190,7 @@ func TestRunIsFolded(t *testing.T) {
 		t.Errorf("closed again, the focus is on %q, want the row", got)
 	}
 
+	s.finds(t, "loud", 12)
 	b.open("/?q=loud")
 	if n := b.count(".fold"); n > 0 {
 		t.Errorf("%d rows hide what was searched for", n)

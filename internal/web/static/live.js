@@ -14,6 +14,7 @@ async function renew() {
   const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
   if (!answer.ok) return;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  if (document.querySelector("[data-live]:active")) return plan(); // a press would be lost
   for (const part of document.querySelectorAll("[data-live]")) replace(part, page.getElementById(part.id));
   tellTimes();
 }

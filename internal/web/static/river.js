@@ -117,14 +117,18 @@ async function putPages(pages) {
 const handle = (part) => part?.querySelector("summary, h3 a, h3[tabindex]");
 const readNow = () => [...river.querySelectorAll(".item")].find((item) => item.getBoundingClientRect().bottom > 60);
 
+let owed = 0; // the part of a pixel that scrolling left out, lest many changes add up to a jump
+
 // keepPlace changes the page and leaves what is read, and the focus, where they are.
 function keepPlace(change) {
   const read = readNow();
-  const before = read?.getBoundingClientRect().top;
+  const away = () => read.getBoundingClientRect().top - before;
+  const before = read?.getBoundingClientRect().top - owed;
   const root = document.documentElement;
   root.classList.add("still"); // or the browser corrects the same again
   change();
-  if (read) scrollBy({ top: read.getBoundingClientRect().top - before, behavior: "instant" });
+  if (read) scrollBy({ top: away(), behavior: "instant" });
+  owed = read && Math.abs(away()) < 1 ? away() : 0;
   root.classList.remove("still"); // what takes its real height only now, the browser corrects
 }
 
