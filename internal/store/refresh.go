@@ -265,12 +265,21 @@ type RefreshResult struct {
 // RefreshResults returns how a refresh went for the sources that it is done with, in the order they were
 // added. It knows the last refresh of each source only.
 func (s *Store) RefreshResults(ctx context.Context, id freshet.ID) ([]RefreshResult, error) {
+	return s.refreshResults(ctx, id, "order by source_id", id)
+}
+
+// RefreshFailures returns the first results, most of them at most, of sources that a refresh could not read.
+func (s *Store) RefreshFailures(ctx context.Context, id freshet.ID, most int) ([]RefreshResult, error) {
+	return s.refreshResults(ctx, id, "and refreshed_as = $2 order by source_id limit $3", id, string(freshet.ResultError), most)
+}
+
+func (s *Store) refreshResults(ctx context.Context, id freshet.ID, which string, args ...any) ([]RefreshResult, error) {
 	type done struct {
 		id     freshet.ID
 		result RefreshResult
 	}
 	list, err := all(ctx, s, func(d *done) []any { return []any{&d.id, &d.result.Result, &d.result.New} },
-		"select source_id, refreshed_as, refreshed_new from poll_state where refreshed_id = $1 order by source_id", id)
+		"select source_id, refreshed_as, refreshed_new from poll_state where refreshed_id = $1 "+which, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read the results of refresh %s: %w", id, err)
 	}

@@ -62,6 +62,13 @@ func testRefresh(t *testing.T, w *world) {
 	w.equal("results", len(results), 3)
 	w.equal("the first", []any{results[0].Source.ID, results[0].Result, results[0].New, results[0].Error}, []any{ids[0], freshet.ResultOK, 1, ""})
 	w.equal("the second", []any{results[1].Result, results[1].Error}, []any{freshet.ResultError, "It took too long."})
+	failures, err := w.RefreshFailures(bg, started.ID, 2)
+	w.must(err)
+	w.equal("failures", len(failures), 1)
+	w.equal("the failure", []any{failures[0].Source.ID, failures[0].Error}, []any{ids[1], "It took too long."})
+	failures, err = w.RefreshFailures(bg, started.ID, 0)
+	w.must(err)
+	w.equal("failures when none are asked for", len(failures), 0)
 
 	w.read(ids[0], article("later", w.now)) // a poll of its own changes nothing
 	w.equal("done after the end", w.refresh(started.ID).Done, 3)

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"freshet"
-	"freshet/internal/store"
 )
 
 // Refresh is a poll that somebody asked for, as the API and the stream of events show it.
@@ -101,21 +100,24 @@ func (s *Server) getRefresh(ctx context.Context, in *progressInput) (*progressOu
 	if err != nil {
 		return nil, err
 	}
-	results, err := s.Store.RefreshResults(ctx, id)
+	failures, err := s.failures(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	return &progressOutput{RefreshProgress{refresh(r), failures(results)}}, nil
+	return &progressOutput{RefreshProgress{refresh(r), failures}}, nil
 }
 
-func failures(results []store.RefreshResult) []RefreshFailure {
-	failed := []RefreshFailure{}
-	for i := range results {
-		if r := &results[i]; r.Result == freshet.ResultError && len(failed) < maxFailures {
-			failed = append(failed, RefreshFailure{*nameOf(r.Source), r.Error})
-		}
+// failures costs nothing as long as there are none: whoever waits for a refresh asks often.
+func (s *Server) failures(ctx context.Context, r freshet.Refresh) ([]RefreshFailure, error) {
+	failures := []RefreshFailure{}
+	if r.Failed == 0 {
+		return failures, nil
 	}
-	return failed
+	results, err := s.Store.RefreshFailures(ctx, r.ID, maxFailures)
+	for i := range results {
+		failures = append(failures, RefreshFailure{*nameOf(results[i].Source), results[i].Error})
+	}
+	return failures, err
 }
 
 // progress says how far a refresh is, or how it ended; refresh.js says the same.
