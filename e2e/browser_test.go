@@ -128,9 +128,6 @@ func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// patience is how long a test waits for one thing, which only a hang takes.
-const patience = 2 * time.Minute
-
 // open goes to an address of the server.
 func (b *tab) open(path string) {
 	b.t.Helper()

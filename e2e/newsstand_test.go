@@ -93,15 +93,12 @@ func (n *newsstand) feed(path, title string, entries ...entry) string {
 	return n.url + path
 }
 
-// slow serves a feed that is not answered before the returned function is called.
+// slow serves a feed that is not answered before the returned function is called, as it must be.
 func (n *newsstand) slow(path, title string, entries ...entry) (address string, release func()) {
 	open := make(chan struct{})
 	document := rss(title, n.url, entries)
 	n.serve(path, func(w http.ResponseWriter) {
-		select {
-		case <-open:
-		case <-time.After(20 * time.Second): // a test that failed does not hold the server
-		}
+		<-open
 		fmt.Fprint(w, document)
 	})
 	return n.url + path, sync.OnceFunc(func() { close(open) })
@@ -151,13 +148,14 @@ func entries(name string, n int, ago time.Duration) []entry {
 	return list
 }
 
-// reader is a server with a database of its own that polls only when it is asked to, unless env says otherwise.
+// reader is a server with a database of its own that polls only when it is asked to, and waits long for an answer, unless
+// env says otherwise.
 func reader(t *testing.T, env ...string) server { t.Helper(); return readerOf(t, "freshet", env...) }
 
 // readerOf is reader with another program than the usual one.
 func readerOf(t *testing.T, name string, env ...string) server {
 	t.Helper()
-	s := serveAs(t, name, append([]string{"FRESHET_DATA=" + t.TempDir(), "FRESHET_TICK=200ms", "FRESHET_LOG_LEVEL=debug"}, env...)...)
+	s := serveAs(t, name, append([]string{"FRESHET_DATA=" + t.TempDir(), "FRESHET_TICK=200ms", "FRESHET_TIMEOUT=2m", "FRESHET_LOG_LEVEL=debug"}, env...)...)
 	await(t, "the scheduler to hold its hosts", func() (bool, error) { return strings.Contains(s.out.String(), "hosts taken over"), nil })
 	return s
 }

@@ -253,7 +253,7 @@ func checkOnce(t *testing.T, items []item, want int) {
 	}
 }
 
-var client = &http.Client{Timeout: 30 * time.Second}
+var client = &http.Client{Timeout: patience}
 
 func get(address string, into any) error { return ask(http.MethodGet, address, "", nil, into) }
 
@@ -295,10 +295,13 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// await asks until ok is true. It gives up after two minutes, which only a hang takes.
+// patience is how long a test waits for one thing, which only a hang takes.
+const patience = 2 * time.Minute
+
+// await asks until ok is true.
 func await(t *testing.T, what string, ok func() (bool, error)) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
