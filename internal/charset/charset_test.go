@@ -116,18 +116,28 @@ func TestGuess(t *testing.T) {
 		{"shift_jis", "東京で桜が咲きました。週末は多くの人が花見に出かけるでしょう。"},
 		{"shift_jis", "ニュース速報"},
 		{"euc-jp", "東京で桜が咲きました。週末は多くの人が花見に出かけるでしょう。"},
+		{"shift_jis", "新しい警告の一覧"},
+		{"euc-jp", "新着記事の一覧"},
+		{"euc-kr", "새 글 알림"},
 		{"euc-kr", "서울의 봄은 짧고 아름답습니다. 사람들은 공원에서 시간을 보냅니다."},
 		{"gb18030", "我们今天在北京看到了很多人，他们都说天气很好。"},
 		{"big5", "我們今天在台北看到了很多人，他們都說天氣很好。"},
+		{"gb18030", "软件更新：新版本发布"},
+		{"gb18030", "无法打开文件"},
+		{"big5", "軟體更新：新版本發布"},
+		{"big5", "無法開啟檔案"},
 		{"windows-1251", "Сегодня в Москве прошёл дождь, а завтра обещают снег."},
 		{"windows-1251", "Новости"},
-		{"koi8-r", "Сегодня в Москве прошёл дождь, а завтра обещают снег."},
+		{"koi8-u", "Новини України: її ґанок і їжак"},
+		{"koi8-u", "Сегодня в Москве прошёл дождь, а завтра обещают снег."},
 		{"iso-8859-5", "Сегодня в Москве прошёл дождь, а завтра обещают снег."},
 		{"ibm866", "Сегодня в Москве прошёл дождь, а завтра обещают снег."},
 		{"windows-1253", "Σήμερα στην Αθήνα ο καιρός είναι πολύ καλός."},
+		{"iso-8859-7", "Άγνωστο σφάλμα σύνδεσης"},
 		{"windows-1255", "היום בירושלים יורד גשם ומחר יהיה קר"},
 		{"windows-1256", "اليوم في القاهرة الطقس جميل والناس في الحدائق"},
 		{"windows-874", "วันนี้ที่กรุงเทพอากาศดีมาก คนไปเที่ยวกันเยอะ"},
+		{"windows-874", "ข่าววันนี้"},
 		{"windows-1252", "Le café était fermé à midi, où l’on préparait déjà la fête de Noël."},
 		{"windows-1252", "Größe und Höhe: äußerst schöne Straßen über Köln"},
 		{"windows-1252", "El niño comió piñas mañana “aquí”"},
@@ -138,6 +148,16 @@ func TestGuess(t *testing.T) {
 		got, as, err := UTF8([]byte(in(t, lookup(c.label), doc)), "text/xml")
 		if as != c.label || string(got) != doc || err != nil {
 			t.Errorf("%s taken for %s: %q, %v", c.label, as, got, err)
+		}
+	}
+}
+
+// ASCII is no encoding for other bytes: they are guessed.
+func TestASCIISaysNothing(t *testing.T) {
+	for _, label := range []string{"us-ascii", "ASCII", "ANSI_X3.4-1968"} {
+		want := `<?xml version="1.0" encoding="` + label + `"?><title>Новости дня</title>`
+		if got, as, _ := UTF8([]byte(in(t, lookup("windows-1251"), want)), "text/xml; charset="+label); string(got) != want {
+			t.Errorf("%s: %q as %s", label, got, as)
 		}
 	}
 }

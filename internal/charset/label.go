@@ -35,7 +35,7 @@ var synonyms = map[string]string{
 // are told by their bytes, and for unknown labels.
 func lookup(label string) named {
 	label = strings.ToLower(strings.TrimSpace(label))
-	if label == "" || label == "utf-8" {
+	if label == "" || label == "utf-8" || isASCII(label) {
 		return named{}
 	}
 	plain := strings.ReplaceAll(label, "_", "-")
@@ -48,6 +48,12 @@ func lookup(label string) named {
 		}
 	}
 	return named{}
+}
+
+// isASCII reports whether a label says ASCII, which browsers take for windows-1252. Whoever writes other bytes under it
+// does not know in which encoding they are: it says nothing.
+func isASCII(label string) bool {
+	return label == "ascii" || label == "us-ascii" || label == "iso646-us" || strings.HasPrefix(label, "ansi_x3.4")
 }
 
 // windowsLabel spells "cp1251", "win1251" and "windows1251" as windows-1251.
