@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,7 +50,7 @@ func executionsListCmd() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return printExecutions(cmd.OutOrStdout(), list, asJSON)
+				return printExecutions(ctx, st, cmd.OutOrStdout(), list, asJSON)
 			})
 		},
 	}
@@ -69,17 +70,29 @@ func workflowID(ctx context.Context, st *store.Store, nameOrID string) (freshet.
 	return w.ID, err
 }
 
-func printExecutions(w io.Writer, list []freshet.Execution, asJSON bool) error {
-	shown, rows := make([]web.Execution, len(list)), make([][]string, len(list))
-	for i := range list {
-		e := &list[i]
-		shown[i] = web.ShowExecution(e)
-		rows[i] = []string{e.ID.String(), string(e.State), shown[i].CreatedAt.Format(time.RFC3339), e.Action, strconv.Itoa(e.Items), strconv.Itoa(e.Attempts), e.LastError}
-	}
+func printExecutions(ctx context.Context, st *store.Store, w io.Writer, list []freshet.Execution, asJSON bool) error {
 	if asJSON {
+		shown := make([]web.Execution, len(list))
+		for i := range list {
+			shown[i] = web.ShowExecution(&list[i])
+		}
 		return writeJSON(w, map[string]any{"executions": shown})
 	}
-	return table(w, []string{"ID", "STATE", "CREATED", "ACTION", "ITEMS", "TRIES", "LAST ERROR"}, rows)
+	workflows, err := st.Workflows(ctx)
+	if err != nil {
+		return err
+	}
+	names := map[freshet.ID]string{0: "(alert)"}
+	for i := range workflows {
+		names[workflows[i].ID] = cut(clean(workflows[i].Name), 30)
+	}
+	rows := make([][]string, len(list))
+	for i := range list {
+		e := &list[i]
+		rows[i] = []string{e.ID.String(), string(e.State), e.CreatedAt.UTC().Format(time.RFC3339), cmp.Or(names[e.Workflow], "(deleted)"), e.Action,
+			strconv.Itoa(e.Items), strconv.Itoa(e.Attempts), e.LastError}
+	}
+	return table(w, []string{"ID", "STATE", "CREATED", "WORKFLOW", "ACTION", "ITEMS", "TRIES", "LAST ERROR"}, rows)
 }
 
 func executionsShowCmd() *cobra.Command {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -124,7 +125,7 @@ func workflowsShowCmd() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return printWorkflow(cmd, shown, asJSON)
+				return printWorkflow(cmd, shown, "", asJSON)
 			})
 		},
 	}
@@ -132,8 +133,9 @@ func workflowsShowCmd() *cobra.Command {
 	return cmd
 }
 
-// printWorkflow writes one workflow; what should be known of it is talk, so that it is seen beside JSON, too.
-func printWorkflow(cmd *cobra.Command, f web.Workflow, asJSON bool) error {
+// printWorkflow writes one workflow; what should be known of it is talk, so that it is seen beside JSON, too. ofSecrets is
+// said beside each secret.
+func printWorkflow(cmd *cobra.Command, f web.Workflow, ofSecrets string, asJSON bool) error {
 	for _, warning := range f.Warnings {
 		fmt.Fprintf(cmd.ErrOrStderr(), "freshet: %s\n", clean(warning))
 	}
@@ -150,7 +152,7 @@ func printWorkflow(cmd *cobra.Command, f web.Workflow, asJSON bool) error {
 		a := &f.Actions[i]
 		fmt.Fprintf(out, "action %s: %s\n", a.ID, clean(strings.Join(append([]string{string(a.Type), a.URL}, a.Command...), " ")))
 		if a.Secret != "" {
-			fmt.Fprintf(out, "  secret: %s\n", a.Secret)
+			fmt.Fprintf(out, "  secret: %s%s\n", a.Secret, ofSecrets)
 		}
 		if a.Disabled != "" {
 			fmt.Fprintf(out, "  switched off: %s\n", clean(a.Disabled))
@@ -231,12 +233,14 @@ func (f *workflowFlags) definition(cmd *cobra.Command) (freshet.Definition, erro
 // maxDefinition bounds the file of a definition, as the API does.
 const maxDefinition = 1 << 20
 
+// readDefinition reads what the API would take: a definition, or a workflow as it is shown.
 func readDefinition(in io.Reader, name string) (freshet.Definition, error) {
-	d := freshet.Definition{Enabled: true}
-	if name != "-" {
+	if name == "-" {
+		name = "standard input"
+	} else {
 		file, err := os.Open(name)
 		if err != nil {
-			return d, err
+			return freshet.Definition{}, err
 		}
 		defer file.Close()
 		in = file
@@ -245,15 +249,33 @@ func readDefinition(in io.Reader, name string) (freshet.Definition, error) {
 	if err == nil && len(text) > maxDefinition {
 		err = errors.New("it is larger than 1 MiB")
 	}
+	var w web.WorkflowInput
 	if err == nil {
 		decoder := json.NewDecoder(bytes.NewReader(text))
 		decoder.DisallowUnknownFields()
-		err = decoder.Decode(&d)
+		err = wrongJSON(decoder.Decode(&w))
 	}
 	if err != nil {
-		return d, fmt.Errorf("read %s: %w", name, err)
+		return freshet.Definition{}, fmt.Errorf("read %s: %w", name, err)
 	}
+	d := w.Definition
+	d.Enabled = w.Enabled == nil || *w.Enabled
 	return d, nil
+}
+
+// wrongJSON names the field that an error of the decoder is about.
+func wrongJSON(err error) error {
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		_, field, _ := strings.Cut("."+wrong.Field, ".")
+		return fmt.Errorf("%s cannot be of the type %s", cmp.Or(strings.TrimPrefix(field, "Workflow.Definition."), "the whole"), wrong.Value)
+	}
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return errors.New("it is no whole JSON document")
+	}
+	if err != nil {
+		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return nil
 }
 
 func workflowsAddCmd() *cobra.Command {
@@ -282,7 +304,7 @@ func workflowsAddCmd() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return printWorkflow(cmd, shown, asJSON)
+				return printWorkflow(cmd, shown, " (shown only now; the receiver needs it)", asJSON)
 			})
 		},
 	}
@@ -327,7 +349,10 @@ func workflowsTestCmd() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return printExecutions(cmd.OutOrStdout(), made, asJSON)
+				if !asJSON {
+					fmt.Fprintln(cmd.ErrOrStderr(), "The server carries it out; freshet executions show ID tells how that went.")
+				}
+				return printExecutions(ctx, st, cmd.OutOrStdout(), made, asJSON)
 			})
 		},
 	}

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -35,6 +37,9 @@ func TestWorkflowsOnTheCommandLine(t *testing.T) {
 	}
 	if len(lines) != 3 || json.Unmarshal([]byte(lines[2]), &leased) != nil || leased.Attempt != 1 || leased.Workflow != "Releases" || !strings.Contains(string(leased.Data), `"title":"one"`) {
 		t.Fatalf("pulled %q; want a test and an execution for each of two entries, the newest one last", lines)
+	}
+	if out := good(t, "executions", "list"); strings.Count(out, " Releases ") != 3 {
+		t.Errorf("executions are listed without their workflow: %s", out)
 	}
 	if out := good(t, "queue", "pull", "--json", "--wait", "1ms"); out != "" {
 		t.Errorf("pulled twice: %q", out)
@@ -70,12 +75,21 @@ func TestWorkflowsOnTheCommandLine(t *testing.T) {
 	}
 }
 
+// Whoever waits for executions of a workflow that sends them is told so.
+func TestPullOfWhatIsSent(t *testing.T) {
+	instance(t)
+	good(t, "workflows", "add", "--url", "https://example.org/feed", "--name", "Hook", "--webhook", "https://a.example/hook")
+	if r := freshetRun(t, "queue", "pull", "--workflow", "hook"); r.code != 0 || r.out != "" || !strings.Contains(r.talk, "wait for no worker") {
+		t.Errorf("exit %d, %q, %q", r.code, r.out, r.talk)
+	}
+}
+
 // A webhook's secret is shown when it is made, and never again.
 func TestWorkflowSecretIsShownOnce(t *testing.T) {
 	instance(t)
 	out := good(t, "workflows", "add", "--url", "https://example.org/feed", "--name", "Hook", "--webhook", "https://a.example/hook")
 	_, rest, found := strings.Cut(out, "secret: ")
-	secret, _, _ := strings.Cut(rest, "\n")
+	secret, _, _ := strings.Cut(rest, " (shown only now")
 	if _, err := freshet.SigningKey(secret); !found || err != nil {
 		t.Fatalf("added %q: %v", out, err)
 	}
@@ -86,11 +100,47 @@ func TestWorkflowSecretIsShownOnce(t *testing.T) {
 	}
 }
 
+// What a workflow sends with lies sealed in the data folder; a server whose key does not open it says so at its start.
+func TestWorkflowSecretsAreSealed(t *testing.T) {
+	instance(t)
+	data := t.TempDir()
+	t.Setenv("FRESHET_DATA", data)
+	out := good(t, "workflows", "add", "--url", "https://example.org/feed", "--name", "Hook", "--webhook", "https://a.example/hook")
+	_, rest, _ := strings.Cut(out, "secret: ")
+	secret, _, _ := strings.Cut(rest, "\n")
+	if len(secret) < 30 {
+		t.Fatalf("added %q", out)
+	}
+	files, err := filepath.Glob(filepath.Join(data, "*"))
+	if err != nil || len(files) < 3 {
+		t.Fatalf("files: %v, %v", files, err)
+	}
+	for _, name := range files {
+		if text, err := os.ReadFile(name); err != nil || bytes.Contains(text, []byte(secret)) {
+			t.Errorf("%s holds the secret in the clear (%v)", name, err)
+		}
+	}
+	t.Setenv("FRESHET_MASTER_KEY", strings.Repeat("cd", 32))
+	for _, args := range [][]string{{"serve", "--listen", "127.0.0.1:0"}, {"workflows", "add", "--url", "https://example.org/b", "--webhook", "https://a.example/hook"}} {
+		r := freshetRun(t, args...)
+		if r.code != exitFailed || !strings.Contains(r.talk, "another master key") || !strings.Contains(r.talk, "FRESHET_MASTER_KEY") || strings.Contains(r.talk, "cdcd") {
+			t.Errorf("%q with a wrong key: %+v", args, r)
+		}
+	}
+	good(t, "workflows", "rm", "Hook") // the way out when a key is lost
+	good(t, "workflows", "add", "--url", "https://example.org/b", "--webhook", "https://a.example/hook")
+}
+
 func TestWorkflowFromFile(t *testing.T) {
 	instance(t)
 	file := writeFile(t, filepath.Join(t.TempDir(), "w.json"), `{"name": "Prices", "trigger": {"config": {"url": "https://example.org/prices", "content_type": "http", "selector": ".price"}}}`)
 	var added web.Workflow
 	goodJSON(t, &added, "workflows", "add", "--file", file)
+	again := writeFile(t, filepath.Join(t.TempDir(), "shown.json"), good(t, "workflows", "show", "Prices", "--json"))
+	good(t, "workflows", "add", "--file", again) // what was shown can be given back
+	if out := good(t, "workflows", "list", "--json"); strings.Count(out, `"selector": ".price"`) != 2 {
+		t.Errorf("what was shown is not added: %s", out)
+	}
 	if added.Trigger.Config.Selector != ".price" || added.Trigger.Config.IntervalMinutes != 15 || !added.Enabled {
 		t.Errorf("added %+v", added)
 	}
@@ -100,7 +150,7 @@ func TestWorkflowRefused(t *testing.T) {
 	instance(t)
 	good(t, "workflows", "add", "--url", "https://example.org/a", "--name", "Twin")
 	good(t, "workflows", "add", "--url", "https://example.org/b", "--name", "twin")
-	unknown := writeFile(t, filepath.Join(t.TempDir(), "unknown.json"), `{"name": "x", "colour": "red"}`)
+	file := func(text string) string { return writeFile(t, filepath.Join(t.TempDir(), "w.json"), text) }
 	for name, tc := range map[string]struct {
 		args []string
 		code int
@@ -108,7 +158,11 @@ func TestWorkflowRefused(t *testing.T) {
 	}{
 		"nothing":        {[]string{"workflows", "add"}, exitUsage, []string{"--url"}},
 		"several fields": {[]string{"workflows", "add", "--url", "ftp://x", "--every", "4", "--filter", "("}, exitFailed, []string{"trigger.config.url", "trigger.config.interval_minutes", "filter"}},
-		"unknown field":  {[]string{"workflows", "add", "--file", unknown}, exitFailed, []string{"colour"}},
+		"unknown field":  {[]string{"workflows", "add", "--file", file(`{"name": "x", "colour": "red"}`)}, exitFailed, []string{"w.json: unknown field \"colour\""}},
+		"wrong type":     {[]string{"workflows", "add", "--file", file(`{"name": "x", "trigger": {"config": {"interval_minutes": "4"}}}`)}, exitFailed, []string{"w.json: trigger.config.interval_minutes cannot be of the type string"}},
+		"no object":      {[]string{"workflows", "add", "--file", file(`[]`)}, exitFailed, []string{"w.json: the whole cannot be of the type array"}},
+		"half a file":    {[]string{"workflows", "add", "--file", file(`{"name": "x"`)}, exitFailed, []string{"w.json: it is no whole JSON document"}},
+		"hidden secret":  {[]string{"workflows", "add", "--file", file(`{"name": "x", "trigger": {"config": {"url": "https://example.org/feed"}}, "actions": [{"type": "webhook", "url": "https://a.example", "secret": "••••abcd"}]}`)}, exitFailed, []string{"actions[0].secret"}},
 		"no such one":    {[]string{"workflows", "show", "none"}, exitFailed, []string{"is no workflow here"}},
 		"two of a name":  {[]string{"workflows", "rm", "Twin"}, exitFailed, []string{"2 workflows"}},
 		"state":          {[]string{"executions", "list", "--state", "lost"}, exitUsage, []string{"--state"}},

@@ -126,7 +126,7 @@ func (t *tx) beginAttempts(ctx context.Context, list []freshet.Execution, owner 
 		}
 		if !e.State.Over() {
 			d := freshet.Delivery{}
-			if e, d = start(e, of[e.Workflow], owner, lease, now); !e.State.Over() {
+			if e, d = start(e, of[e.Workflow], owner, lease, now); e.State == freshet.Running {
 				claimed = append(claimed, d)
 			}
 		}
@@ -181,6 +181,8 @@ func start(e freshet.Execution, w *freshet.Workflow, owner string, lease time.Du
 				return e.Cancel("Its action was removed from the workflow.", now), d
 			case a.Disabled != "":
 				return e.Finish(freshet.Attempt{Error: "The action is switched off. " + a.Disabled, Final: true}, 0, now), d
+			case w.Sealed != nil:
+				return e.Finish(freshet.Attempt{Error: "What it is sent with is sealed with another master key than this instance has."}, 0, now), d
 			}
 			d.Do = *a
 		}
@@ -201,6 +203,7 @@ func (t *tx) workflowsOf(ctx context.Context, list []freshet.Execution) (map[fre
 	found, err := workflows(ctx, t, "where w.id in ($1...) order by w.id", slices.Compact(ids))
 	of := make(map[freshet.ID]*freshet.Workflow, len(found))
 	for i := range found {
+		t.s.tryOpen(&found[i])
 		of[found[i].ID] = &found[i]
 	}
 	return of, err
@@ -453,8 +456,9 @@ func (s *Store) CancelExecution(ctx context.Context, id freshet.ID, now time.Tim
 	})
 }
 
-// EndLease records how a worker's attempt ended: n is the attempt that it leased. A lease that somebody else has
-// taken over since is freshet.ErrLeaseLost.
+// EndLease records how a worker's attempt ended: N is the attempt that it leased. A lease that somebody else has
+// taken over since is freshet.ErrLeaseLost. A success that is recorded already may be told again, by a worker that lost
+// the answer.
 func (s *Store) EndLease(ctx context.Context, id freshet.ID, a freshet.Attempt, now time.Time) (freshet.Execution, error) {
 	var e freshet.Execution
 	err := s.write(ctx, func(ctx context.Context, t *tx) error {
@@ -472,10 +476,12 @@ func (s *Store) EndLease(ctx context.Context, id freshet.ID, a freshet.Attempt, 
 		if err != nil {
 			return err
 		}
-		if len(finished) == 0 {
+		switch e = list[0]; {
+		case len(finished) > 0:
+			e = finished[0]
+		case e.State != freshet.Succeeded || e.Attempts != a.N || a.Error != "":
 			return freshet.ErrLeaseLost
 		}
-		e = finished[0]
 		return nil
 	})
 	if err != nil {

@@ -525,17 +525,22 @@ func testPull(t *testing.T, w *world) {
 	w.equal("empty", len(lease(flow.ID)), 0)
 	_, err := w.EndLease(bg, first[0].ID, freshet.Attempt{N: 1}, w.now)
 	w.must(err)
-	_, err = w.EndLease(bg, first[0].ID, freshet.Attempt{N: 1}, w.now)
-	w.is(err, freshet.ErrLeaseLost)
+	again, err := w.EndLease(bg, first[0].ID, freshet.Attempt{N: 1}, w.now.Add(time.Hour)) // the answer was lost
+	w.must(err)
+	w.equal("told again", []any{again.State, again.DoneAt, again.Attempts}, []any{freshet.Succeeded, w.now, 1})
+	for _, other := range []freshet.Attempt{{N: 2}, {N: 1, Error: "no"}} {
+		_, err = w.EndLease(bg, first[0].ID, other, w.now)
+		w.is(err, freshet.ErrLeaseLost)
+	}
 	_, err = w.EndLease(bg, second[0].ID, freshet.Attempt{N: 1, Error: "busy"}, w.now)
 	w.must(err)
 	w.now = w.now.Add(time.Minute)
-	again := lease(flow.ID)
-	w.equal("again", w.titles(again[0].Execution), []string{"Title of b"})
+	third := lease(flow.ID)
+	w.equal("again", w.titles(third[0].Execution), []string{"Title of b"})
 	w.now = w.now.Add(time.Minute)
 	taken := lease(flow.ID)
 	w.equal("attempt", taken[0].Attempts, 3)
-	_, err = w.EndLease(bg, again[0].ID, freshet.Attempt{N: again[0].Attempts}, w.now)
+	_, err = w.EndLease(bg, third[0].ID, freshet.Attempt{N: third[0].Attempts}, w.now)
 	w.is(err, freshet.ErrLeaseLost)
 }
 

@@ -205,10 +205,10 @@ func ShowLeased(d *freshet.Delivery) Leased {
 
 type leaseInput struct {
 	Body struct {
-		Workflow     *freshet.ID `json:"workflow,omitempty" nullable:"true" doc:"null for any workflow without actions."`
-		Limit        int         `json:"limit,omitempty" minimum:"1" maximum:"100" default:"1"`
-		LeaseSeconds int         `json:"lease_seconds,omitempty" minimum:"10" maximum:"3600" default:"60"`
-		WaitSeconds  int         `json:"wait_seconds,omitempty" minimum:"0" maximum:"30" doc:"Wait for something to come."`
+		Workflow     *string `json:"workflow,omitempty" nullable:"true" doc:"Its id; null for any workflow without actions."`
+		Limit        int     `json:"limit,omitempty" minimum:"1" maximum:"100" default:"1"`
+		LeaseSeconds int     `json:"lease_seconds,omitempty" minimum:"10" maximum:"3600" default:"60"`
+		WaitSeconds  int     `json:"wait_seconds,omitempty" minimum:"0" maximum:"30" doc:"Wait for something to come."`
 	}
 }
 
@@ -272,15 +272,16 @@ func leaseWait(next, end, now time.Time) time.Duration {
 }
 
 // leasable says whether a worker can carry out a workflow's executions, 0 for any.
-func (s *Server) leasable(ctx context.Context, id *freshet.ID) (freshet.ID, error) {
+func (s *Server) leasable(ctx context.Context, id *string) (freshet.ID, error) {
 	if id == nil {
 		return 0, nil
 	}
-	w, err := s.Store.Workflow(ctx, *id)
+	parsed, err := freshet.ParseID(*id)
 	if err != nil {
-		return 0, err
+		return 0, invalidField("body.workflow", "this is no id of a workflow", short(*id))
 	}
-	return w.ID, nil
+	_, err = s.Store.Workflow(ctx, parsed)
+	return parsed, err
 }
 
 type ackInput struct {

@@ -79,7 +79,7 @@ type workflowView struct {
 	NextPollAt time.Time
 	Form       *workflowForm
 	Warnings   []string
-	Secret     string // of a webhook that was just made: shown once
+	Secrets    []madeSecret
 	Rehearsal  *rehearsalShown
 	Editing    bool // the form is being filled in
 	Executions []freshet.Execution
@@ -216,26 +216,33 @@ func (s *Server) sendWorkflow(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	s.Kick()
-	if secret := newSecret(&saved, flow); secret != "" {
+	if secrets := secretsMade(&saved, flow); len(secrets) > 0 {
 		return s.renderWorkflow(w, r, http.StatusOK, &saved, workflowFormOf(&saved.Definition), func(p *workflowView) {
-			p.Notice, p.Secret = notices["saved"], secret
+			p.Notice, p.Secrets = notices["saved"], secrets
 		})
 	}
 	return backTo(w, r, "/workflows/"+saved.ID.String(), "saved")
 }
 
-// newSecret is the secret of a webhook that was just made, "" for none.
-func newSecret(saved, before *freshet.Workflow) string {
+// madeSecret is that of a webhook that was just made: it is shown once.
+type madeSecret struct {
+	Action string // its name
+	Secret string
+}
+
+// secretsMade are the secrets of webhooks that were just made.
+func secretsMade(saved, before *freshet.Workflow) (list []madeSecret) {
 	var known []freshet.Action
 	if before != nil {
 		known = before.Actions
 	}
-	for secret, fresh := range NewSecrets(saved, known...) {
-		if fresh {
-			return secret
+	fresh := NewSecrets(saved, known...)
+	for i := range saved.Actions {
+		if a := &saved.Actions[i]; fresh[a.Secret] {
+			list = append(list, madeSecret{a.Name(), a.Secret})
 		}
 	}
-	return ""
+	return list
 }
 
 // rehearseForm shows what the form's workflow would have done.

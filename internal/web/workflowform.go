@@ -3,6 +3,7 @@ package web
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -74,8 +75,8 @@ func workflowFormOf(d *freshet.Definition) *workflowForm {
 	for i, a := range d.Actions {
 		shown := a.Shown()
 		var headers strings.Builder
-		for name, text := range shown.Headers {
-			fmt.Fprintf(&headers, "%s: %s\n", name, text)
+		for _, name := range slices.Sorted(maps.Keys(shown.Headers)) {
+			fmt.Fprintf(&headers, "%s: %s\n", name, shown.Headers[name])
 		}
 		f.Actions = append(f.Actions, actionForm{
 			At: i, ID: a.ID, Type: a.Type, URL: shown.URL, Secret: shown.Secret, Previous: shown.PreviousSecret, CloudEvents: a.Format == freshet.CloudEvents,
@@ -138,11 +139,28 @@ func (f *workflowForm) definition(before *freshet.Workflow) freshet.Definition {
 	d.Complete()
 	if before != nil {
 		d.Actions = freshet.KeepSecrets(d.Actions, before.Actions)
+		keepUnasked(&d, &before.Definition)
 	}
 	for _, bad := range trigger.Check(&d) {
 		f.blame(bad, form)
 	}
 	return d
+}
+
+// keepUnasked keeps of a workflow what its form has no words for.
+func keepUnasked(d, before *freshet.Definition) {
+	c, was := &d.Trigger.Config, before.Trigger.Config
+	if c.ContentType == freshet.ContentRSS && was.ContentType == freshet.ContentAtom {
+		c.ContentType = was.ContentType
+	}
+	if slices.Contains(c.On, freshet.ChangeUpdated) && slices.Contains(was.On, freshet.ChangeUpdated) {
+		c.On = was.On
+	}
+	for i := range d.Actions {
+		if a, b := &d.Actions[i], before.Action(d.Actions[i].ID); b != nil && b.URL == a.URL {
+			a.Disabled = b.Disabled // until it leads elsewhere, or a person has one of its runs retried
+		}
+	}
 }
 
 // action is what one action of the form asks for; only what its type knows counts.
