@@ -38,6 +38,7 @@ const keys = {
   "?": () => help.showModal(),
   "g h": () => location.assign("/"),
   "g s": () => location.assign("/sources"),
+  "g w": () => location.assign("/workflows"),
   Escape: () => document.activeElement?.blur(),
 };
 
