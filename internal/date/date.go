@@ -18,7 +18,7 @@ const longest = 128
 
 // Parse reads a date. It reports false for what is none or lies outside the years 1 to 9999.
 func Parse(s string) (time.Time, bool) {
-	s = strings.TrimSpace(s)
+	s = strings.TrimSpace(strings.ReplaceAll(s, "\u00a0", " "))
 	if len(s) == 0 || len(s) > longest {
 		return time.Time{}, false
 	}

@@ -196,25 +196,37 @@ func (p *scan) fraction() int {
 	return nano
 }
 
-// half reads am and pm.
+// half reads am and pm, a.m. and p.m.
 func (p *scan) half(c *civil, afternoon bool) {
-	morning := false
-	if p.i+1 < len(p.s) && p.s[p.i+1]|0x20 == 'm' && (p.i+2 == len(p.s) || !isLetter(p.s[p.i+2])) {
-		switch p.s[p.i] | 0x20 {
-		case 'a':
-			morning = true
-			p.i += 2
-		case 'p':
-			afternoon = true
-			p.i += 2
-		}
-	}
+	morning := p.takeHalf('a')
+	afternoon = p.takeHalf('p') || afternoon
 	switch {
 	case morning && c.hour == 12:
 		c.hour = 0
 	case afternoon && c.hour < 12:
 		c.hour += 12
 	}
+}
+
+// takeHalf takes "am" or "a.m." when letter is 'a', if it comes next and no other letter follows.
+func (p *scan) takeHalf(letter byte) bool {
+	start := p.i
+	if p.peek()|0x20 != letter {
+		return false
+	}
+	p.i++
+	dotted := p.accept('.')
+	if p.peek()|0x20 == 'm' {
+		p.i++
+		if dotted {
+			p.accept('.')
+		}
+		if !isLetter(p.peek()) {
+			return true
+		}
+	}
+	p.i = start
+	return false
 }
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
