@@ -5,11 +5,12 @@ import (
 	"net/http"
 	"reflect"
 	"strings"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// apiConfig describes the API; documents and schemas are served by ourselves, from memory, and
+// apiConfig describes the API; documents and schemas are served by ourselves, and
 // nothing is added to answers.
 func apiConfig(version string) huma.Config {
 	c := huma.DefaultConfig("Freshet", version)
@@ -34,20 +35,14 @@ func operation(route, id, summary string) huma.Operation {
 	return huma.Operation{OperationID: id, Method: method, Path: path, Summary: summary}
 }
 
-// documents are the OpenAPI document in both spellings.
-type documents struct{ json, yaml []byte }
+// documents are the OpenAPI document in both spellings, each written when it is first asked for.
+type documents struct{ json, yaml func() ([]byte, error) }
 
-func (d *documents) write(api *huma.OpenAPI) (err error) {
+func newDocuments(api *huma.OpenAPI) documents {
 	for _, theirs := range []string{"ErrorModel", "ErrorDetail"} { // huma's model of an error, which ours() replaces
 		delete(api.Components.Schemas.Map(), theirs)
 	}
-	if d.json, err = api.MarshalJSON(); err != nil {
-		return fmt.Errorf("write the OpenAPI document: %w", err)
-	}
-	if d.yaml, err = api.YAML(); err != nil {
-		return fmt.Errorf("write the OpenAPI document: %w", err)
-	}
-	return nil
+	return documents{json: sync.OnceValues(api.MarshalJSON), yaml: sync.OnceValues(api.YAML)}
 }
 
 func (s *Server) openAPIJSON(w http.ResponseWriter, _ *http.Request) error {
@@ -58,7 +53,11 @@ func (s *Server) openAPIYAML(w http.ResponseWriter, _ *http.Request) error {
 	return writeDocument(w, "application/yaml", s.openAPI.yaml)
 }
 
-func writeDocument(w http.ResponseWriter, kind string, text []byte) error {
+func writeDocument(w http.ResponseWriter, kind string, written func() ([]byte, error)) error {
+	text, err := written()
+	if err != nil {
+		return fmt.Errorf("write the OpenAPI document: %w", err)
+	}
 	w.Header().Set("Content-Type", kind)
 	_, _ = w.Write(text) // the asker is gone if this fails
 	return nil

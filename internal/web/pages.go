@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"freshet"
@@ -97,20 +98,25 @@ func withoutNotice(u *url.URL) string {
 	return u.Path + "?" + q.Encode()
 }
 
-// pageTemplates are the pages by name, each parsed together with the layout and the shared parts.
+// pageTemplates are the pages by name. Each is parsed, together with the layout and the shared parts, when it is
+// first shown: all of them take more memory than anything else that a start makes.
 var pageTemplates = parsePages()
 
-func parsePages() map[string]*template.Template {
-	base := template.Must(template.New("").Funcs(pageFuncs).ParseFS(embedded, "templates/layout.html", "templates/parts.html", "templates/sourceparts.html"))
+func parsePages() map[string]func() *template.Template {
+	base := sync.OnceValue(func() *template.Template {
+		return template.Must(template.New("").Funcs(pageFuncs).ParseFS(embedded, "templates/layout.html", "templates/parts.html", "templates/sourceparts.html"))
+	})
 	files, err := fs.Glob(embedded, "templates/*.html")
 	if err != nil {
 		panic(err) // the pattern is a constant
 	}
-	pages := map[string]*template.Template{}
+	pages := map[string]func() *template.Template{}
 	for _, file := range files {
 		name := strings.TrimSuffix(path.Base(file), ".html")
 		if name != "layout" && name != "parts" && name != "sourceparts" {
-			pages[name] = template.Must(template.Must(base.Clone()).ParseFS(embedded, file))
+			pages[name] = sync.OnceValue(func() *template.Template {
+				return template.Must(template.Must(base().Clone()).ParseFS(embedded, file))
+			})
 		}
 	}
 	return pages
@@ -149,7 +155,7 @@ func render(w http.ResponseWriter, status int, name string, page any) error {
 // renderPart is render for one part of a page.
 func renderPart(w http.ResponseWriter, status int, name, part string, page any) error {
 	var b bytes.Buffer
-	if err := pageTemplates[name].ExecuteTemplate(&b, part, page); err != nil {
+	if err := pageTemplates[name]().ExecuteTemplate(&b, part, page); err != nil {
 		return fmt.Errorf("make page %s: %w", name, err)
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")

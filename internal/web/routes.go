@@ -11,7 +11,7 @@ import (
 )
 
 // routes is the one list of what the server answers.
-func (s *Server) routes() error {
+func (s *Server) routes() {
 	s.api = humago.New(apiMux{s.mux, s.plainAPI}, apiConfig(s.Version))
 
 	typed(s, "GET /api/feeds", "list-feeds", "All feeds with their health and their next poll.", 200, s.listFeeds)
@@ -99,7 +99,7 @@ func (s *Server) routes() error {
 	s.mux.Handle("POST /login", s.page(s.login))
 	s.mux.Handle("POST /logout", s.page(s.logout))
 
-	return s.openAPI.write(s.api.OpenAPI())
+	s.openAPI = newDocuments(s.api.OpenAPI())
 }
 
 // typed registers a call whose input and output are Go types: decoded, checked and documented by

@@ -89,9 +89,7 @@ func New(c Config) (*Server, error) {
 		return nil, err
 	}
 	s.working, s.rest = context.WithCancel(context.Background())
-	if err := s.routes(); err != nil {
-		return nil, err
-	}
+	s.routes()
 	s.handler = s.observed(secured(s.guarded(http.HandlerFunc(s.dispatch))))
 	return s, nil
 }

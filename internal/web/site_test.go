@@ -59,7 +59,11 @@ func newSite(t testing.TB, change func(*Config)) *site {
 		t.Fatal(err)
 	}
 	t.Cleanup(site.Close)
-	site.doc = newAPIDocument(t, site.openAPI.json)
+	text, err := site.openAPI.json()
+	if err != nil {
+		t.Fatal(err)
+	}
+	site.doc = newAPIDocument(t, text)
 	return site
 }
 
