@@ -24,8 +24,8 @@ func ParseProvider(name string) (Provider, error) {
 	}
 }
 
-// ErrKey: credentials are sealed with another master key than the one that is given.
-var ErrKey = errors.New("the credentials in this database are sealed with another master key")
+// ErrKey: what is secret in the database is sealed with another master key than the one that is given.
+var ErrKey = errors.New("the secrets in this database are sealed with another master key")
 
 // Credential is a token of an owner, sealed: nothing in it is secret.
 type Credential struct {

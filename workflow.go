@@ -20,6 +20,7 @@ type Workflow struct {
 	Definition
 	Source         ID     // the source that its trigger's address is (W2)
 	DisabledReason string // why it was switched off other than by a person
+	Sealed         []byte // what is secret in Actions, where it was not opened; they are as they are shown then
 	State          WorkflowState
 	Memory         Memory // as far as it was read
 	CreatedAt      time.Time
@@ -488,18 +489,24 @@ func hidden(secret string) string {
 	}
 }
 
+// withoutPassword hides the password of an address, or the name where that stands alone: it may be a token.
 func withoutPassword(raw string) string {
+	if isHidden(raw) {
+		return raw
+	}
 	u, err := url.Parse(raw)
 	if err != nil {
 		return hiddenText
 	}
-	if _, ok := u.User.Password(); ok {
-		name := u.User.Username()
-		u.User = nil
-		rest := strings.TrimPrefix(u.String(), u.Scheme+"://")
-		return u.Scheme + "://" + name + ":" + hiddenText + "@" + rest
+	if u.User == nil {
+		return raw
 	}
-	return raw
+	login := hiddenText
+	if password, _ := u.User.Password(); password != "" {
+		login = u.User.Username() + ":" + hiddenText
+	}
+	u.User = nil
+	return u.Scheme + "://" + login + "@" + strings.TrimPrefix(u.String(), u.Scheme+"://")
 }
 
 // Action returns the action with an id, nil when the workflow has none.
@@ -557,7 +564,7 @@ func (w *Workflow) Replace(d Definition) (restarted bool) {
 	old, c := w.Trigger.Config, d.Trigger.Config
 	d.Actions = Renamed(d.Actions, w.Actions)
 	wasEnabled := w.Enabled
-	w.Definition = d
+	w.Definition, w.Sealed = d, nil
 	switch {
 	case d.Enabled && !wasEnabled:
 		w.Enable()

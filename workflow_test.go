@@ -195,7 +195,8 @@ func TestActionShown(t *testing.T) {
 	}{
 		"password":   {Action{Type: Webhook, URL: "https://me:pass@a.example/x"}, "https://me:••••@a.example/x"},
 		"none":       {Action{Type: Webhook, URL: "https://a.example/x?y=1"}, "https://a.example/x?y=1"},
-		"user alone": {Action{Type: Queue, URL: "nats://me@a.example/x"}, "nats://me@a.example/x"},
+		"token":      {Action{Type: Queue, URL: "nats://token@a.example/x"}, "nats://••••@a.example/x"},
+		"empty":      {Action{Type: Webhook, URL: "https://token:@a.example/x"}, "https://••••@a.example/x"},
 		"notify":     {Action{Type: Notify, URL: "telegram://token@telegram?chats=1"}, "telegram://••••"},
 	} {
 		shown := test.a.Shown()
@@ -204,6 +205,9 @@ func TestActionShown(t *testing.T) {
 		}
 		if shown.Masked() == (shown.URL == test.a.URL) {
 			t.Errorf("%s: masked %t", name, shown.Masked())
+		}
+		if again := shown.Shown(); again.URL != shown.URL {
+			t.Errorf("%s: shown once more it is %s", name, again.URL)
 		}
 	}
 	a := Action{Type: Webhook, Secret: "whsec_abcdefghijklmnop", PreviousSecret: "short", Headers: map[string]string{"X": "y"}}.Shown()

@@ -23,8 +23,11 @@ import (
 
 // openVault opens the tokens of a database; a master key that does not fit is an error (S7).
 func (c *config) openVault(ctx context.Context, st *store.Store) (*vault.Vault, error) {
-	return vault.Open(ctx, st, c.MasterKey, filepath.Join(c.Data, "freshet.key"))
+	return vault.Open(ctx, st, c.MasterKey, c.keyFile())
 }
+
+// keyFile is where the master key lies when none is given.
+func (c *config) keyFile() string { return filepath.Join(c.Data, "freshet.key") }
 
 // keys are the tokens of the X API: sealed by the vault, what they cost counted by the store.
 type keys struct {

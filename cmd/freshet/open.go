@@ -13,6 +13,7 @@ import (
 	"freshet"
 	"freshet/internal/fetch"
 	"freshet/internal/store"
+	"freshet/internal/vault"
 )
 
 // types are the kinds of source that can be read.
@@ -31,14 +32,17 @@ func (c *config) logger(w io.Writer) *slog.Logger {
 
 // openStore opens the configured database; the data folder is made when it is missing.
 func (c *config) openStore(ctx context.Context, log *slog.Logger) (*store.Store, error) {
-	dsn := c.Database
-	if dsn == "" {
-		if err := os.MkdirAll(c.Data, 0o700); err != nil {
-			return nil, fmt.Errorf("make data folder: %w", err)
-		}
-		dsn = filepath.Join(c.Data, "freshet.db")
+	o := store.Options{Settings: c.Settings, Logger: log}
+	if c.Database == "" || c.MasterKey != "" { // else other instances, with data folders of their own, may lack the key
+		o.Seals = vault.NewSeals(c.MasterKey, c.keyFile())
 	}
-	return store.Open(ctx, dsn, store.Options{Settings: c.Settings, Logger: log})
+	if c.Database != "" {
+		return store.Open(ctx, c.Database, o)
+	}
+	if err := os.MkdirAll(c.Data, 0o700); err != nil {
+		return nil, fmt.Errorf("make data folder: %w", err)
+	}
+	return store.Open(ctx, filepath.Join(c.Data, "freshet.db"), o)
 }
 
 // fetcher makes the one client for requests to the outside.

@@ -74,6 +74,9 @@ func (c *config) serve(cmd *cobra.Command) error {
 	if err != nil {
 		return errors.Join(err, st.Close())
 	}
+	if err := st.SealSecrets(cmd.Context()); err != nil {
+		return errors.Join(err, st.Close())
+	}
 	s, err := c.newServing(st, v, log)
 	if err != nil {
 		return errors.Join(err, st.Close())

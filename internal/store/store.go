@@ -29,6 +29,7 @@ type Options struct {
 	Settings freshet.Settings
 	Logger   *slog.Logger   // nil for none
 	Random   func() float64 // [0, 1), for S4; nil for math/rand/v2
+	Seals    Seals          // of what workflows send with; nil to keep it as it is
 }
 
 // Store is the database. It is safe for concurrent use.
@@ -36,6 +37,7 @@ type Store struct {
 	settings freshet.Settings
 	log      *slog.Logger
 	random   func() float64
+	seals    Seals
 	ids      *freshet.IDs
 
 	dialect *dialect
@@ -55,7 +57,7 @@ type Store struct {
 // Open opens the database and brings its schema up to date: "postgres://..." or the path of a SQLite
 // file, which is created when it is missing. ":memory:" is a database of its own for tests.
 func Open(ctx context.Context, dsn string, o Options) (*Store, error) {
-	s := &Store{settings: o.Settings, log: o.Logger, random: o.Random, ids: freshet.NewIDs()}
+	s := &Store{settings: o.Settings, log: o.Logger, random: o.Random, seals: o.Seals, ids: freshet.NewIDs()}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}

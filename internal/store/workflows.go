@@ -16,12 +16,12 @@ import (
 	"freshet/internal/trigger"
 )
 
-// The definition comes before what overrides a part of it.
+// The definition comes before what overrides a part of it: what polls change.
 const workflowColumns = `select w.id, w.source_id, w.definition, w.enabled, w.disabled_reason, w.checked_at, w.content_hash, w.failures, w.last_error,
  w.waiting, w.resting, w.created_at, w.updated_at from workflows w `
 
 func workflowRow(w *freshet.Workflow) []any {
-	return []any{&w.ID, &w.Source, document{&w.Definition}, flag{&w.Enabled}, &w.DisabledReason, moment{&w.State.CheckedAt}, &w.State.ContentHash,
+	return []any{&w.ID, &w.Source, definitionOf{w}, flag{&w.Enabled}, &w.DisabledReason, moment{&w.State.CheckedAt}, &w.State.ContentHash,
 		&w.State.Failures, &w.State.LastError, flag{&w.State.Waiting}, flag{&w.State.Resting}, moment{&w.CreatedAt}, moment{&w.UpdatedAt}}
 }
 
@@ -31,19 +31,19 @@ var (
 	updateWorkflows = updating("workflows", `id bigint, source_id bigint, name text, enabled bigint, wanted bigint, every bigint, ordered bigint, definition text, disabled_reason text,
 		checked_at bigint, content_hash text, failures bigint, last_error text, waiting bigint, resting bigint, created_at bigint, updated_at bigint`)
 	// observedWorkflows is what a poll changes.
-	observedWorkflows = updating("workflows", `id bigint, enabled bigint, wanted bigint, definition text, disabled_reason text,
+	observedWorkflows = updating("workflows", `id bigint, enabled bigint, wanted bigint, disabled_reason text,
 		checked_at bigint, content_hash text, failures bigint, last_error text, waiting bigint, resting bigint`)
 	upsertMemory = inserting("workflow_memory", "workflow_id bigint, ids text, win bytea, kept bytea",
 		"on conflict (workflow_id) do update set ids = excluded.ids, win = excluded.win, kept = excluded.kept")
 )
 
 func (r *rows) addWorkflow(w *freshet.Workflow) {
-	r.add(w.ID, w.Source, w.Name, w.Enabled, w.Wanted(), w.Every(), w.Ordered, text(w.Definition), w.DisabledReason,
+	r.add(w.ID, w.Source, w.Name, w.Enabled, w.Wanted(), w.Every(), w.Ordered, kept(w), w.DisabledReason,
 		w.State.CheckedAt, w.State.ContentHash, w.State.Failures, w.State.LastError, w.State.Waiting, w.State.Resting, w.CreatedAt, w.UpdatedAt)
 }
 
 func (r *rows) addObserved(w *freshet.Workflow) {
-	r.add(w.ID, w.Enabled, w.Wanted(), text(w.Definition), w.DisabledReason,
+	r.add(w.ID, w.Enabled, w.Wanted(), w.DisabledReason,
 		w.State.CheckedAt, w.State.ContentHash, w.State.Failures, w.State.LastError, w.State.Waiting, w.State.Resting)
 }
 
@@ -105,6 +105,7 @@ func (s *Store) Workflow(ctx context.Context, id freshet.ID) (freshet.Workflow, 
 	if err != nil {
 		return w, fmt.Errorf("read workflow %s: %w", id, err)
 	}
+	s.tryOpen(&w)
 	return w, nil
 }
 
@@ -113,6 +114,9 @@ func (s *Store) Workflows(ctx context.Context) ([]freshet.Workflow, error) {
 	list, err := workflows(ctx, s, "order by lower(w.name), w.id")
 	if err != nil {
 		return nil, fmt.Errorf("list workflows: %w", err)
+	}
+	for i := range list {
+		s.tryOpen(&list[i])
 	}
 	return list, nil
 }
@@ -138,6 +142,7 @@ func (s *Store) FindWorkflow(ctx context.Context, nameOrID string) (freshet.Work
 	if err != nil {
 		return freshet.Workflow{}, fmt.Errorf("find workflow %s: %w", nameOrID, err)
 	}
+	s.tryOpen(&list[0])
 	return list[0], nil
 }
 
@@ -158,7 +163,9 @@ func (s *Store) AddWorkflow(ctx context.Context, d freshet.Definition, now time.
 			return err
 		}
 		fresh := t.rows(insertWorkflows)
-		fresh.addWorkflow(&w)
+		if err := t.addSealed(ctx, fresh, w); err != nil {
+			return err
+		}
 		if err := runAll(ctx, fresh); err != nil {
 			return err
 		}
@@ -230,6 +237,7 @@ func (s *Store) EditWorkflow(ctx context.Context, id freshet.ID, now time.Time, 
 		if w, err = theWorkflow(ctx, t, id, " for update"); err != nil {
 			return err
 		}
+		s.tryOpen(&w)
 		if err := remember(ctx, t, []*freshet.Workflow{&w}); err != nil {
 			return err
 		}
@@ -256,7 +264,9 @@ func (t *tx) editWorkflow(ctx context.Context, w *freshet.Workflow, now time.Tim
 		w.Memory, w.State.Waiting, w.State.ContentHash = memory, state.Waiting, state.ContentHash
 	}
 	saved, remembered := t.rows(updateWorkflows), t.rows(upsertMemory)
-	saved.addWorkflow(w)
+	if err := t.addSealed(ctx, saved, *w); err != nil {
+		return err
+	}
 	remembered.addMemory(w)
 	if err := runAll(ctx, saved, remembered); err != nil {
 		return err
