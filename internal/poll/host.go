@@ -79,8 +79,8 @@ func (v *visit) rest(ctx context.Context, d time.Duration) {
 }
 
 // ask polls one source and hands its outcome to the recorder; nil when it was not asked, or could not
-// be because our own network is down. The slot is kept until the recorder has taken the outcome,
-// which bounds the memory of what waits for a slow database.
+// be because our own network is down. It is asked when the recorder has room for what it may bring, which
+// bounds the memory of what waits for a slow database.
 func (v *visit) ask(ctx context.Context, s freshet.Source) *freshet.Outcome {
 	select {
 	case v.slots <- struct{}{}:
@@ -88,21 +88,32 @@ func (v *visit) ask(ctx context.Context, s freshet.Source) *freshet.Outcome {
 		return nil
 	}
 	defer func() { <-v.slots }()
-	if !v.mayAsk(ctx) {
-		return nil
-	}
-	o := v.read(s)
-	if o.Failure != nil && o.Failure.Code == stopped {
+	v.recorder.reserve()
+	o, counts := v.outcome(ctx, s)
+	if !counts {
+		v.recorder.cancel()
 		return o
-	}
-	if !unreached(o) {
-		v.network.reached()
-	} else if since, _ := v.network.paused(); !since.IsZero() {
-		return nil
 	}
 	v.recorded.Add(1)
 	v.recorder.add(&entry{source: s, outcome: o, done: v.recorded.Done})
 	return o
+}
+
+// outcome reads a source that may be asked and says whether that counts as a poll.
+func (v *visit) outcome(ctx context.Context, s freshet.Source) (o *freshet.Outcome, counts bool) {
+	if !v.mayAsk(ctx) {
+		return nil, false
+	}
+	o = v.read(s)
+	if o.Failure != nil && o.Failure.Code == stopped {
+		return o, false
+	}
+	if !unreached(o) {
+		v.network.reached()
+	} else if since, _ := v.network.paused(); !since.IsZero() {
+		return nil, false
+	}
+	return o, true
 }
 
 func (v *visit) mayAsk(ctx context.Context) bool {

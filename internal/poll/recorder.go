@@ -25,6 +25,7 @@ const (
 	batchBytes = 1 << 20               // what makes a commit worth its while sooner
 	batchWait  = 50 * time.Millisecond // how long the first outcome of a commit waits for others
 	mostBytes  = 2 << 20               // of outcomes that wait; then polls wait too
+	expected   = 32 << 10              // what an outcome is taken for until it is there
 
 	firstRetry   = 100 * time.Millisecond
 	longestRetry = 5 * time.Second
@@ -42,10 +43,11 @@ type entry struct {
 
 // recorder gathers outcomes and records many in one transaction: a commit costs as much as dozens of
 // polls. One commit runs at a time; while it does, or while the database recovers, outcomes wait, and
-// when too many wait those who bring them wait. Nothing is dropped as long as the process lives.
+// when too many wait nobody is asked for another. Nothing is dropped as long as the process lives.
 type recorder struct {
 	store    Records
 	log      *slog.Logger
+	most     int // bytes
 	finished func(*entry, store.Finished)
 	arrived  chan struct{} // capacity one
 	ended    chan struct{}
@@ -54,13 +56,14 @@ type recorder struct {
 	room    sync.Cond  // bytes or closed changed
 	waiting []*entry
 	first   time.Time // when the first of waiting came
-	bytes   int       // of waiting and of the commit under way
+	bytes   int       // of waiting, of the commit under way and of what is expected
 	size    int       // of waiting
 	closed  bool      // no more will come: do not wait for them
 }
 
-func newRecorder(st Records, log *slog.Logger, finished func(*entry, store.Finished)) *recorder {
-	r := &recorder{store: st, log: log, finished: finished, arrived: make(chan struct{}, 1), ended: make(chan struct{})}
+// newRecorder returns a recorder for so many requests at once.
+func newRecorder(st Records, log *slog.Logger, requests int, finished func(*entry, store.Finished)) *recorder {
+	r := &recorder{store: st, log: log, most: max(mostBytes, requests*expected), finished: finished, arrived: make(chan struct{}, 1), ended: make(chan struct{})}
 	r.room.L = &r.mu
 	return r
 }
@@ -85,20 +88,37 @@ func (r *recorder) stop() {
 	<-r.ended
 }
 
-// add takes an outcome. It waits while too much is waiting.
+// reserve makes room for one outcome, for add or cancel to follow. It waits while too much is waiting: what
+// is not yet read takes no memory.
+func (r *recorder) reserve() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for r.bytes > 0 && r.bytes+expected > r.most {
+		r.room.Wait()
+	}
+	r.bytes += expected
+}
+
+// cancel gives back what was reserved for an outcome that does not come.
+func (r *recorder) cancel() {
+	r.mu.Lock()
+	r.bytes -= expected
+	r.mu.Unlock()
+	r.room.Signal()
+}
+
+// add takes an outcome that there is a reservation for.
 func (r *recorder) add(e *entry) {
 	e.size = sizeOf(e.outcome)
 	r.mu.Lock()
-	for r.bytes > 0 && r.bytes+e.size > mostBytes {
-		r.room.Wait()
-	}
 	if len(r.waiting) == 0 {
 		r.first = time.Now()
 	}
 	r.waiting = append(r.waiting, e)
 	r.size += e.size
-	r.bytes += e.size
+	r.bytes += e.size - expected
 	r.mu.Unlock()
+	r.room.Signal() // most are smaller than expected
 	wake(r.arrived)
 }
 

@@ -72,11 +72,17 @@ func (r *records) GiveBack(context.Context, []store.Poll, time.Time) error { ret
 // recording runs fn with a recorder and stops it; it returns how many entries were told of.
 func recording(t *testing.T, st *records, log *slog.Logger, fn func(r *recorder, add func(id freshet.ID, size int))) (told int) {
 	t.Helper()
-	r := newRecorder(st, log, func(*entry, store.Finished) { told++ })
+	return recordingFor(t, 1, st, log, fn)
+}
+
+func recordingFor(t *testing.T, requests int, st *records, log *slog.Logger, fn func(r *recorder, add func(id freshet.ID, size int))) (told int) {
+	t.Helper()
+	r := newRecorder(st, log, requests, func(*entry, store.Finished) { told++ })
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	r.start(ctx)
 	fn(r, func(id freshet.ID, size int) {
+		r.reserve()
 		r.add(&entry{source: freshet.Source{ID: id, URL: "https://user:pass@a.example/"}, done: func() {},
 			outcome: &freshet.Outcome{Posts: []freshet.Post{{Text: strings.Repeat("x", size)}}}})
 	})
@@ -186,6 +192,32 @@ func TestRecorderWaitsForTheDatabase(t *testing.T) {
 	})
 }
 
+// Only as many are asked at once as what they may bring has room for; who was asked in vain makes room for another.
+func TestRecorderReserves(t *testing.T) {
+	for _, requests := range []int{1, mostBytes / expected, 200} {
+		synctest.Test(t, func(t *testing.T) {
+			want := int64(max(requests, mostBytes/expected))
+			var asked atomic.Int64
+			recordingFor(t, requests, &records{}, quiet, func(r *recorder, _ func(freshet.ID, int)) {
+				var all sync.WaitGroup
+				for range 300 {
+					all.Go(func() {
+						r.reserve()
+						asked.Add(1)
+						time.Sleep(time.Second)
+						r.cancel()
+					})
+				}
+				synctest.Wait()
+				if n := asked.Load(); n != want {
+					t.Errorf("%d of 300 asked, want %d", n, want)
+				}
+				all.Wait()
+			})
+		})
+	}
+}
+
 // One outcome that the database refuses holds up no other, and its source fails visibly.
 func TestRecorderSetsAPoisonedOutcomeApart(t *testing.T) {
 	for _, whatever := range []bool{false, true} { // true: not even the failure can be recorded
@@ -227,11 +259,12 @@ func TestRecorderSetsAPoisonedOutcomeApart(t *testing.T) {
 func TestRecorderGivesUpInTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := &records{fail: func([]store.Poll) error { return errors.New("no such server") }}
-		r := newRecorder(st, quiet, func(*entry, store.Finished) { t.Error("told of an outcome that was not recorded") })
+		r := newRecorder(st, quiet, 1, func(*entry, store.Finished) { t.Error("told of an outcome that was not recorded") })
 		ctx, cancel := context.WithCancel(t.Context())
 		r.start(ctx)
 		done := 0
 		for range 2 * batchPolls {
+			r.reserve()
 			r.add(&entry{outcome: &freshet.Outcome{}, done: func() { done++ }})
 		}
 		time.AfterFunc(lastCommit, cancel)

@@ -188,7 +188,7 @@ func (s *Scheduler) begin(ctx context.Context, acquire acquire) *run {
 		requests: requests, records: records,
 		cancel: func() { stopRequests(); stopRecords() },
 	}
-	r.recorder = newRecorder(s.store, s.log, r.tell)
+	r.recorder = newRecorder(s.store, s.log, s.o.Concurrency, r.tell)
 	r.recorder.start(records)
 	return r
 }
