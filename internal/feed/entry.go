@@ -71,7 +71,7 @@ func (r *reader) date(el element, v value) {
 	if len(v.b) == 0 {
 		return
 	}
-	t, ok := date.Parse(view(bytes.TrimSpace(r.convert.decoded(v))))
+	t, ok := date.Parse(view(bytes.TrimSpace(r.convert.characters(v))))
 	if !ok {
 		return
 	}
@@ -280,7 +280,7 @@ func (r *reader) text(values ...value) span {
 func (r *reader) address(to ref) span {
 	start := len(r.buf)
 	if len(to.b) > 0 {
-		r.buf = resolve(r.buf, to.base, r.convert.decoded(to.value))
+		r.buf = resolve(r.buf, to.base, r.convert.characters(to.value))
 		r.buf = r.convert.bounded(r.buf, start)
 	}
 	return r.since(start)

@@ -116,6 +116,8 @@ func TestAddress(t *testing.T) {
 		{"relation as an address", atom(`<link rel="http://www.iana.org/assignments/relation/alternate" href="/1"/>`), "https://example.org/1", ""},
 		{"xml:base of feed and entry", atom(`<link xml:base="deep/" href="1"/>`), "https://example.org/base/deep/1", ""},
 		{"Atom id", atom(`<id> tag:example.org,2025:1 </id>`), "", "tag:example.org,2025:1"},
+		{"markup in a link", rss(`<link></b><i>/1</i></link><guid isPermaLink="false"><b>g</b></guid>`), "https://example.org/1", "g"},
+		{"control characters", rss("<link>/a\x7f\x01b</link>"), "https://example.org/ab", ""},
 		{"script", rss(`<link>javascript://x/%0aalert(1)</link>`), "", ""},
 		{"about", `<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/"><item rdf:about="https://example.org/a"><link>https://example.org/1</link></item></rdf:RDF>`, "https://example.org/1", "https://example.org/a"},
 	} {
@@ -147,6 +149,7 @@ func TestTitleAndBody(t *testing.T) {
 		{"xhtml", atom(`<content type="xhtml"><x:div xmlns:x="http://www.w3.org/1999/xhtml"><x:p>a &lt;b&gt;</x:p><x:script>no</x:script></x:div></content>`), "", "", "a <b>"},
 		{"script", atom(`<content type="html">a&lt;script&gt;no&lt;/script&gt;b</content>`), "", "", "ab"},
 		{"base64", atom(`<content type="application/octet-stream">PGI+QjwvYj4=</content>`), "", "", "B"},
+		{"type that nobody knows", atom(`<content type="text/markdown">&lt;p&gt;A &amp;amp; B&lt;/p&gt;</content>`), "", "", "A & B"},
 		{"picture", atom(`<summary>S</summary><content type="image/svg+xml"><svg><title>no</title></svg></content>`), "", "S", ""},
 		{"content that holds a feed's element", atom(`<content type="xhtml"><div><summary>no</summary> C</div></content><title>T</title>`), "T", "", "no C"},
 		{"twice encoded", rss(`<title>BrÃ¸ndby</title>`), "Brøndby", "", ""},
@@ -187,6 +190,7 @@ func TestAuthor(t *testing.T) {
 		atom(`<author><email>a@example.org</email><name>A</name></author>`):                    "A",
 		atom(`<author><name></name></author><author><name>B</name></author>`):                  "B",
 		atom(`<contributor><name>C</name></contributor>`):                                      "",
+		rss(`<dc:creator>Joe</link><description>D</description><author>Jane</author>`):         "Joe",
 		atom(`<source><author><name>S</name></author></source>`):                               "",
 		`{"items": [{"author": "Joe"}]}`:                                                       "Joe",
 		`{"items": [{"authors": ["", "Jane"]}]}`:                                               "Jane",
@@ -256,6 +260,31 @@ func TestBrokenDocuments(t *testing.T) {
 				t.Errorf("titles %q, partial %q; want %q, partial %v", titles, d.Partial, c.titles, c.partial)
 			}
 		})
+	}
+}
+
+// What follows a person or something aside that has no end tag is the entry's.
+func TestUnclosedContainers(t *testing.T) {
+	for _, c := range []struct{ name, doc string }{
+		{"author", atom(`<author><name>N</name></channel><title>T</title><content>C</content><updated>2025-01-02</updated>`)},
+		{"author of one line", atom(`<author>N<content>C</content><title>T</title><updated>2025-01-02</updated>`)},
+		{"creator", rss(`<title>T</title><dc:creator>N</link><pubDate>2025-01-02</pubDate><description>C</description>`)},
+		{"source", rss(`<author>N</author><source url="/x">S<title>T</title><description>C</description><pubDate>2025-01-02</pubDate>`)},
+		{"image", rss(`<image><url>/i</url><title>I</title><pubDate>2025-01-02</pubDate><title>T</title><author>N</author><description>C</description>`)},
+		{"contributor", atom(`<author><name>N</name></author><contributor><name>O</name><updated>2025-01-02</updated><title>T</title><summary>C</summary>`)},
+	} {
+		e := only(t, parse(t, c.doc))
+		if e.Author != "N" || e.Title != "T" || e.Text() != "C" || e.Published.IsZero() {
+			t.Errorf("%s: got %+v", c.name, e)
+		}
+	}
+}
+
+// The link of an entry that ended early is not taken for the site's.
+func TestSiteURLStays(t *testing.T) {
+	d := parse(t, `<rss><channel><link>https://example.org/</link><item><title>A</item><link>https://example.org/1</link></channel></rss>`)
+	if d.SiteURL != "https://example.org/" {
+		t.Errorf("site %q", d.SiteURL)
 	}
 }
 

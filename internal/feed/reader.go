@@ -34,6 +34,7 @@ type frame struct {
 	in       where  // around it
 	base     string // around it
 	bindings int    // how many there were around it
+	unclosed bool   // it has no end tag: see endsUnclosed
 }
 
 // binding is a namespace declaration that is in scope.
@@ -156,12 +157,10 @@ func (r *reader) start(t token) {
 		r.root = t.name
 	}
 	el := r.element(t.name)
-	if el == entry {
-		if i := r.openEntry(); i >= 0 { // it has no end tag, for entries do not nest
-			r.unwind(i)
-			bindings, base = len(r.bindings), r.base
-			r.declare()
-		}
+	if i := r.ended(el); i >= 0 {
+		r.unwind(i)
+		bindings, base = len(r.bindings), r.base
+		r.declare()
 	}
 	in := r.in
 	switch {
@@ -171,7 +170,7 @@ func (r *reader) start(t token) {
 		r.enter(el, t)
 		r.leave(el)
 	default:
-		r.push(frame{name: t.name, el: el, in: in, base: base, bindings: bindings})
+		r.push(frame{name: t.name, el: el, in: in, base: base, bindings: bindings, unclosed: r.isUnclosed(el, t.name)})
 		r.enter(el, t)
 		return
 	}
@@ -265,14 +264,41 @@ func (r *reader) unwind(n int) {
 	}
 }
 
-// openEntry is the place of the open entry among the open elements, -1 when none is.
-func (r *reader) openEntry() int {
+// ended is the place of the open element, among those that have no end tag, that ends where el begins; -1 when none does.
+// Entries do not nest, so that an open one ends at the next.
+func (r *reader) ended(el element) int {
+	if el != entry && r.in != inPerson && r.in != inAside {
+		return -1
+	}
 	for i := range r.frames {
-		if r.frames[i].el == entry {
+		if f := &r.frames[i]; f.el == entry && el == entry || f.unclosed && endsUnclosed(f.el, el) {
 			return i
 		}
 	}
 	return -1
+}
+
+// isUnclosed reports whether the element at hand, a person or something aside, has no end tag before its entry ends.
+func (r *reader) isUnclosed(el element, name []byte) bool {
+	switch el {
+	case author, contributor, owner, source, image, textInput:
+		_, closed := r.contentEnd(name, el)
+		return !closed
+	}
+	return false
+}
+
+// endsUnclosed reports whether an element without end tag ends where the next begins, since it cannot hold that.
+func endsUnclosed(open, next element) bool {
+	switch next {
+	case unknown:
+		return false
+	case personName, personEmail, personURI:
+		return open == source
+	case title, link, description:
+		return open != image && open != textInput
+	}
+	return true
 }
 
 // enter handles the start of an element that holds others.
@@ -493,10 +519,7 @@ func (r *reader) declared(otherwise form) form {
 		}
 		return formOpen
 	}
-	if r.isBase64() {
-		return formOpen
-	}
-	return formText
+	return formOpen
 }
 
 // construct takes the content of an element that may declare what kind of text it holds. A document of
@@ -506,7 +529,7 @@ func (r *reader) construct(t token, el element, otherwise form) value {
 	typ := r.attribute("type")
 	v := r.capture(t, el, f)
 	v.base64 = encoded
-	if v.form == formXHTML && f == formText && isXML(typ) {
+	if v.form == formXHTML && f == formOpen && isXML(typ) {
 		return value{}
 	}
 	return v
@@ -537,6 +560,9 @@ func (r *reader) link(f *fields, t token) {
 	rel, typ := r.attribute("rel"), r.attribute("type")
 	to := ref{value: value{b: r.href(), escaped: true}, base: r.base}
 	inside := r.capture(t, link, formText)
+	if f == &r.feed && len(r.out.Entries) > 0 && !f.link.blank() {
+		return // it is that of an entry that ended early
+	}
 	if len(to.b) == 0 {
 		if to.value = inside; inside.blank() {
 			return

@@ -117,8 +117,8 @@ func appendAbsolute(dst, ref []byte, n int) []byte {
 	return append(dst, ref...)
 }
 
-// trimReference removes what carries nothing: an empty query or fragment, white space around, and line breaks and
-// tabs inside.
+// trimReference removes what carries nothing: an empty query or fragment, white space around, and control characters
+// inside.
 func trimReference(ref []byte) []byte {
 	for len(ref) > 0 && ref[0] <= ' ' {
 		ref = ref[1:]
@@ -130,23 +130,23 @@ func trimReference(ref []byte) []byte {
 		ref = bytes.TrimSuffix(bytes.TrimSuffix(ref, []byte("#")), []byte("?"))
 	}
 	for i, c := range ref {
-		if isBreak(c) {
-			return appendWithoutBreaks(append([]byte(nil), ref[:i]...), ref[i:])
+		if isControlByte(c) {
+			return appendWithoutControls(append([]byte(nil), ref[:i]...), ref[i:])
 		}
 	}
 	return ref
 }
 
-func appendWithoutBreaks(dst, ref []byte) []byte {
+func appendWithoutControls(dst, ref []byte) []byte {
 	for _, c := range ref {
-		if !isBreak(c) {
+		if !isControlByte(c) {
 			dst = append(dst, c)
 		}
 	}
 	return dst
 }
 
-func isBreak(c byte) bool { return c <= '\r' && (c == '\t' || c == '\r' || c == '\n' || c == 0) }
+func isControlByte(c byte) bool { return c < ' ' || c == 0x7f }
 
 // schemeLength is the length of the scheme that an address begins with, 0 when it has none.
 func schemeLength(ref []byte) int {

@@ -89,8 +89,17 @@ func (c *converter) text(dst []byte, v value) []byte {
 // literal appends the characters of a value that is neither text nor markup: a guid, an address, a date.
 func (c *converter) literal(dst []byte, v value) []byte {
 	start := len(dst)
-	dst = appendClean(dst, bytes.TrimSpace(c.decoded(v)))
+	dst = appendClean(dst, bytes.TrimSpace(c.characters(v)))
 	return c.bounded(dst, start)
+}
+
+// characters is decoded for a value that should hold no markup: where it does, without the tags.
+func (c *converter) characters(v value) []byte {
+	b := c.decoded(v)
+	if v.form == formXHTML {
+		b = plain.Append(nil, b, c.limit)
+	}
+	return b
 }
 
 // decoded returns the characters of the value: references of XML and base64 decoded, text in twice encoded UTF-8

@@ -162,9 +162,9 @@ func digit(c byte) rune {
 	return 99
 }
 
-// standardized is U+FFFD for a number that is no character.
+// standardized is U+FFFD for a number that is no character. NUL stays, and vanishes like other control characters.
 func standardized(r rune) rune {
-	if r == 0 || r > utf8.MaxRune || r >= 0xd800 && r < 0xe000 {
+	if r > utf8.MaxRune || r >= 0xd800 && r < 0xe000 {
 		return utf8.RuneError
 	}
 	return r
