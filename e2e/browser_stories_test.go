@@ -304,7 +304,8 @@ func TestF1UnhealthyAfterThree(t *testing.T) {
 		stand.feed("/feed.xml", "Falls Ill", list...)
 		b.open("/sources")
 		b.click(`button[aria-label="Retry now: Falls Ill"]`)
-		b.reloadUntil(".source .state.healthy", "healthy")
+		b.waitText("#progress", "1 fetched, 0 failing")
+		b.reloadUntil(".source .state", "healthy")
 		b.open("/sources/" + id)
 		if b.count("#health .failure") > 0 {
 			t.Error("the error is shown after a success")

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -128,10 +129,17 @@ func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// open goes to an address of the server.
+// open goes to an address of the server and waits until the page is drawn: what is not has no text. A page that leads on by
+// itself just then may get in the way, once.
 func (b *tab) open(path string) {
 	b.t.Helper()
-	b.do(chromedp.Navigate(b.base + path))
+	b.until("the page", func() (bool, error) {
+		_, err := chromedp.Run(b.ctx, chromedp.Navigate(b.base+path))
+		if err == nil {
+			err = b.draw()
+		}
+		return err == nil, err
+	})
 }
 
 func (b *tab) where() string {
@@ -195,7 +203,13 @@ func (b *tab) follow(css string) {
 	b.t.Helper()
 	eval[bool](b, "window.left = true")
 	b.click(css)
-	b.wait(css+" to lead on", `!window.left && document.readyState === "complete"`)
+	b.until(css+" to lead on", func() (bool, error) {
+		there, err := try[bool](b, `!window.left && document.readyState === "complete"`)
+		if there && err == nil {
+			err = b.draw()
+		}
+		return there, err
+	})
 }
 
 // fill replaces what a field holds.
@@ -222,16 +236,19 @@ func (b *tab) call(stroke input.DispatchKeyEventParams) {
 
 // eval asks the page's script. It does so in the page's own world and works without script too, as
 // the debugger's does.
-func eval[T any](b *tab, js string) T {
+func eval[T any](b *tab, js string) (v T) {
 	b.t.Helper()
-	v, err := try[T](b, js)
-	if err != nil {
-		b.t.Fatalf("%s on %s: %v", js, b.where(), err)
-	}
+	b.until("an answer to "+js, func() (is bool, err error) {
+		v, err = try[T](b, js)
+		if wrong, is := errors.AsType[*chromedp.ExceptionError](err); is {
+			b.t.Fatalf("%s on %s: %v", js, b.where(), wrong)
+		}
+		return err == nil, err
+	})
 	return v
 }
 
-// try is eval where there may be no answer, as when the page is left just then.
+// try asks once; there is no answer when the page is left just then.
 func try[T any](b *tab, js string) (T, error) {
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
@@ -272,7 +289,8 @@ func (b *tab) until(what string, ok func() (bool, error)) {
 		}
 		if time.Now().After(deadline) {
 			b.picture("waiting")
-			b.t.Fatalf("waited in vain for %s on %s (%v): %s", what, b.where(), err, tail(b.text("main"), 800))
+			shown, _ := try[string](b, `document.querySelector("main")?.innerText ?? ""`)
+			b.t.Fatalf("waited in vain for %s on %s (%v): %s", what, b.where(), err, tail(shown, 800))
 		}
 		timer := time.NewTimer(30 * time.Millisecond)
 		<-timer.C // between two looks
