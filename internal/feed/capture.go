@@ -94,7 +94,7 @@ func (r *reader) contentEnd(name []byte, el element) (end int, closed bool) {
 				if depth--; depth == 0 {
 					return i, true
 				}
-			} else if r.closesAround(b[2 : 2+n]) {
+			} else if r.closesAround(b[2:2+n]) && !endsNext(b[2+n:], name) {
 				r.unclosed[el] = i + 1
 				return r.earlyEnd(name)
 			}
@@ -115,6 +115,12 @@ func (r *reader) contentEnd(name []byte, el element) (end int, closed bool) {
 			i += 1 + n
 		}
 	}
+}
+
+// endsNext reports whether the next mark in b is the end tag of this name: what came before it was astray.
+func endsNext(b, name []byte) bool {
+	i := bytes.IndexByte(b, '<')
+	return i >= 0 && endTagLength(b[i:], name) > 0
 }
 
 // selfClosing reports whether b, the rest of a start tag, ends with "/>".

@@ -237,6 +237,8 @@ func TestBrokenDocuments(t *testing.T) {
 		{"unclosed title", `<rss><channel><item><title>A<link>x</link></item><item><title>B</title></item></channel></rss>`, []string{"A", "B"}, false},
 		{"wrong end tag", `<rss><channel><item><title>A</titel><link>x</link></item><item><title>B</title></item></channel></rss>`, []string{"A", "B"}, false},
 		{"stray end tags", `<rss><channel></b></item>` + two + `</x></channel></rss>`, []string{"A", "B"}, false},
+		{"end of the feed in a title", `<rss><channel><item><title></rss>A</title><link>x</link></item><item><title>B</title></item></channel></rss>`, []string{"A", "B"}, false},
+		{"prefix in another case", `<rss xmlns:dc="http://purl.org/dc/elements/1.1/"><channel><item><DC:title>A</DC:title></item></channel></rss>`, []string{"A"}, false},
 		{"unclosed CDATA", `<rss><channel><item><title>A</title></item><item><title>B</title><description><![CDATA[x</description></item></channel></rss>`, []string{"A", "B"}, true},
 		{"junk around", `hello <br> <?xml version="1.0"?><rss><channel>` + two + `</channel></rss> bye <`, []string{"A", "B"}, false},
 		{"several roots", `<rss><channel><item><title>A</title></item></channel></rss><rss><channel><item><title>B</title></item></channel></rss>`, []string{"A", "B"}, false},

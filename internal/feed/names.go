@@ -66,7 +66,11 @@ func vocabularyOf(uri []byte) (v vocabulary, known bool) {
 
 // vocabularyOfPrefix guesses from a prefix whose namespace is not declared, or is no namespace we know.
 func vocabularyOfPrefix(prefix []byte) vocabulary {
-	switch string(prefix) {
+	var low [maxName]byte
+	if len(prefix) > len(low) {
+		return foreign
+	}
+	switch string(lower(low[:0], prefix)) {
 	case "":
 		return core
 	case "atom", "atom10", "atom03", "rss":

@@ -139,7 +139,7 @@ func (r *reader) element(name []byte) element {
 // vocabulary is what the prefix is bound to, or what it usually is.
 func (r *reader) vocabulary(prefix []byte) vocabulary {
 	for i := len(r.bindings) - 1; i >= 0; i-- {
-		if b := &r.bindings[i]; bytes.Equal(b.prefix, prefix) {
+		if b := &r.bindings[i]; equalFold(b.prefix, prefix) {
 			return b.vocabulary
 		}
 	}
@@ -501,7 +501,7 @@ func (r *reader) declared(otherwise form) form {
 		otherwise = formText
 	}
 	t := r.attribute("type")
-	if len(t) == 0 {
+	if len(t) == 0 && (t == nil || !r.atom) {
 		return otherwise
 	}
 	var low [maxName]byte
