@@ -162,7 +162,7 @@ func digit(c byte) rune {
 	return 99
 }
 
-// standardized is U+FFFD for a number that is no character. NUL stays, and vanishes like other control characters.
+// standardized is U+FFFD for a number that is no character. NUL stays: in HTML it is U+FFFD as well, in XML nothing.
 func standardized(r rune) rune {
 	if r > utf8.MaxRune || r >= 0xd800 && r < 0xe000 {
 		return utf8.RuneError

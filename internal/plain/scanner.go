@@ -164,6 +164,8 @@ func (s *scanner) reference(i int) int {
 		case '&':
 			i += n
 			first, second, n = reference(s.src[i:], false)
+		case 0: // no character of XML, unlike one of HTML
+			return i + n
 		default:
 			s.twice = s.twice || beginsUTF8(first) && s.continues(i+n)
 		}
@@ -171,6 +173,9 @@ func (s *scanner) reference(i int) int {
 	if n == 0 {
 		s.out.text([]byte{'&'})
 		return i
+	}
+	if first == 0 {
+		first = utf8.RuneError
 	}
 	s.out.rune(first)
 	if second != 0 {
