@@ -1,7 +1,7 @@
 # What one does here. The work itself is in scripts/, which need no make.
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-postgres check race cover perf bench conformance fuzz
+.PHONY: help run build test test-postgres check race cover perf pictures bench conformance fuzz
 
 FUZZTIME ?= 30s
 
@@ -32,6 +32,9 @@ cover: ## run the tests and write coverage.out and the share per package
 
 perf: ## measure the first page in a slowed browser: weight, paint, shift, tasks
 	go test -count=1 -run TestH1 -v ./e2e
+
+pictures: ## make README's pictures anew, in docs/pictures
+	FRESHET_PICTURES=1 go test -count=1 -run TestMakePictures ./e2e
 
 bench: ## measure ingest of 2,000 feeds on 500 hosts, on SQLite and on PostgreSQL
 	scripts/bench

@@ -24,7 +24,7 @@ func gallery(t *testing.T) (views []view) {
 	busy := newNewsstand(t, "127.0.0.3")
 	w := newTown(t, 6)
 	flow, run := w.watch(t)
-	w.add(t, busy.feed("/a.xml", "Weather Desk", entries("weather", 2, time.Hour)...))
+	w.add(t, busy.feed("/a.xml", "Weather Desk", append(entries("weather", 1, time.Hour), entry{"urn:weather:none", "Fog until noon", "", "A note without a link.", time.Now()})...))
 	busy.status("/a.xml", http.StatusTooManyRequests, "Retry-After: 900")
 	w.poll(t)
 	must(t, post(w.url+"/api/rivers", "application/json", strings.NewReader(`{"name":"Morning","filter":"folders=Town&days=7"}`), nil))
@@ -74,7 +74,7 @@ func gallery(t *testing.T) (views []view) {
 		b.fill("[name=every_minutes]", "often")
 		b.follow("#settings form[action$=edit] button")
 	})
-	on(b, "sources-options", func(b *tab) { b.open("/sources"); b.click(".options summary") })
+	on(b, "sources-options", func(b *tab) { b.open("/sources"); b.click(".options summary"); b.click(".shelf summary") })
 	paste := func(address string) func(b *tab) {
 		return func(b *tab) { b.open("/sources"); b.fill("#url", address); b.follow(".paste button") }
 	}

@@ -1,13 +1,10 @@
 package e2e
 
 import (
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -65,14 +62,9 @@ type town struct {
 }
 
 // newTown fills a server with the town's papers. Their feeds are polled a number of times, so that they have a history.
-func newTown(t *testing.T, polls int, env ...string) town {
+func newTown(t *testing.T, polls int) town {
 	t.Helper()
-	return newTownOf(t, reader(t, append([]string{"FRESHET_DELIVER_ALLOW=127.0.0.0/8"}, env...)...), polls)
-}
-
-func newTownOf(t *testing.T, s server, polls int) town {
-	t.Helper()
-	w := town{s, newNewsstand(t, "127.0.0.2"), map[string]string{}}
+	w := town{reader(t, "FRESHET_DELIVER_ALLOW=127.0.0.0/8"), newNewsstand(t, "127.0.0.2"), map[string]string{}}
 	now := time.Now()
 	add := func(path, name, folder string, list []entry) {
 		w.ids[name] = w.addAs(t, map[string]any{"url": w.stand.feed(path, name, list...), "folder": folder})
@@ -140,50 +132,41 @@ func (w town) watch(t *testing.T) (flow, failed string) {
 	refusing := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(taking.Close)
 	t.Cleanup(refusing.Close)
-	add := func(name, path, filter string, enabled bool, receivers ...string) string {
-		var added struct{ ID string }
-		actions := []any{}
-		for _, r := range receivers {
-			actions = append(actions, map[string]any{"type": "webhook", "url": r})
-		}
-		body, err := json.Marshal(map[string]any{"name": name, "enabled": enabled, "batch": "item", "filter": filter, "actions": actions,
-			"trigger": map[string]any{"type": "poll", "config": map[string]any{"url": w.stand.url + path, "interval_minutes": 15, "content_type": "rss"}}})
-		must(t, err)
-		must(t, post(w.url+"/api/workflows", "application/json", strings.NewReader(string(body)), &added))
-		return added.ID
-	}
-	flow = add("Ferries to the notice board", "/ferries", `not (title contains "on time")`, true, taking.URL)
-	bad := add("Comets to the observatory", "/sky", "", true, refusing.URL)
-	add("Recipes to the printer", "/kitchen", "", false, taking.URL)
-	add("Field notes for the counting script", "/birds", "", true)
-	run := func(flow, state string) (id string) {
-		await(t, "a run to be "+state, func() (bool, error) {
-			var page struct {
-				Executions []struct{ ID string } `json:"executions"`
-			}
-			err := get(w.url+"/api/workflows/"+flow+"/executions?limit=1&state="+url.QueryEscape(state), &page)
-			if len(page.Executions) > 0 {
-				id = page.Executions[0].ID
-			}
-			return id != "", err
-		})
-		return id
-	}
-	run(flow, "succeeded")
-	return flow, run(bad, "retrying")
+	flow = w.addFlow(t, "Ferries to the notice board", "/ferries", `not (title contains "on time")`, true, taking.URL)
+	bad := w.addFlow(t, "Comets to the observatory", "/sky", "", true, refusing.URL)
+	w.addFlow(t, "Recipes to the printer", "/kitchen", "", false, taking.URL)
+	w.addFlow(t, "Field notes for the counting script", "/birds", "", true)
+	w.run(t, flow, "succeeded")
+	return flow, w.run(t, bad, "retrying")
 }
 
-// rename shows other addresses than those of the test's own hosts: for pictures only. Nothing can be polled afterwards.
-func (w town) rename(t *testing.T, pairs ...string) {
+// addFlow adds a workflow on a feed of the stand, whose entries go to the receivers one by one.
+func (w town) addFlow(t *testing.T, name, path, filter string, enabled bool, receivers ...string) (id string) {
 	t.Helper()
-	db, err := sql.Open("sqlite", filepath.Join(w.setting("FRESHET_DATA"), "freshet.db")+"?_pragma=busy_timeout(5000)")
-	must(t, err)
-	defer db.Close()
-	for i := 0; i+1 < len(pairs); i += 2 {
-		for _, column := range []string{"sources set url", "sources set site_url", "workflows set definition"} {
-			table, name, _ := strings.Cut(column, " set ")
-			_, err := db.Exec("update "+table+" set "+name+" = replace("+name+", ?, ?)", pairs[i], pairs[i+1])
-			must(t, err)
-		}
+	actions := []any{}
+	for _, r := range receivers {
+		actions = append(actions, map[string]any{"type": "webhook", "url": r})
 	}
+	body, err := json.Marshal(map[string]any{"name": name, "enabled": enabled, "batch": "item", "filter": filter, "actions": actions,
+		"trigger": map[string]any{"type": "poll", "config": map[string]any{"url": w.stand.url + path, "interval_minutes": 15, "content_type": "rss"}}})
+	must(t, err)
+	var added struct{ ID string }
+	must(t, post(w.url+"/api/workflows", "application/json", strings.NewReader(string(body)), &added))
+	return added.ID
+}
+
+// run waits until a workflow has a run in a state, and returns its id.
+func (w town) run(t *testing.T, flow, state string) (id string) {
+	t.Helper()
+	await(t, "a run to be "+state, func() (bool, error) {
+		var page struct {
+			Executions []struct{ ID string } `json:"executions"`
+		}
+		err := get(w.url+"/api/workflows/"+flow+"/executions?limit=1&state="+state, &page)
+		if len(page.Executions) > 0 {
+			id = page.Executions[0].ID
+		}
+		return id != "", err
+	})
+	return id
 }
