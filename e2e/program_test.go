@@ -327,11 +327,17 @@ func tail(s string, n int) string {
 	return s
 }
 
-// databases runs a test on SQLite and, where a server is at hand, on PostgreSQL; the argument names
+// databases runs a test on SQLite and, where a server is at hand, on PostgreSQL, side by side; the argument names
 // the database as an environment variable.
 func databases(t *testing.T, test func(t *testing.T, env []string)) {
-	t.Run("SQLite", func(t *testing.T) { test(t, []string{"FRESHET_DATA=" + t.TempDir()}) })
-	t.Run("PostgreSQL", func(t *testing.T) { test(t, postgres(t)) })
+	t.Run("SQLite", func(t *testing.T) {
+		t.Parallel()
+		test(t, []string{"FRESHET_DATA=" + t.TempDir()})
+	})
+	t.Run("PostgreSQL", func(t *testing.T) {
+		t.Parallel()
+		test(t, postgres(t))
+	})
 }
 
 // postgres makes a database that goes with the test.
