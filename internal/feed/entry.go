@@ -14,6 +14,7 @@ import (
 type ref struct {
 	value
 	base string
+	text bool // it is the content of an element, where many write "&amp;" escaped twice
 }
 
 func (r *ref) keep(other ref) {
@@ -39,6 +40,7 @@ type file struct {
 type person struct {
 	of                where // what it is the author of
 	text, name, email value
+	end               int // of the text in scratch, when it was put together there
 }
 
 // fields are what an entry or a feed was found to have, as parts of the document.
@@ -280,7 +282,14 @@ func (r *reader) text(values ...value) span {
 func (r *reader) address(to ref) span {
 	start := len(r.buf)
 	if len(to.b) > 0 {
-		r.buf = resolve(r.buf, to.base, r.convert.characters(to.value))
+		b := r.convert.characters(to.value)
+		if !isClean(b) {
+			b = appendClean(nil, b)
+		}
+		if to.text && bytes.IndexByte(b, '&') >= 0 {
+			b = bytes.ReplaceAll(b, []byte("&amp;"), []byte("&"))
+		}
+		r.buf = resolve(r.buf, to.base, b)
 		r.buf = r.convert.bounded(r.buf, start)
 	}
 	return r.since(start)
@@ -301,16 +310,21 @@ func (r *reader) otherSummary() span {
 func (r *reader) author() span {
 	if f := &r.item; f.authorName.blank() {
 		start := len(r.buf)
-		f.author.form = formOpen
-		r.buf = r.convert.text(r.buf, f.author)
+		r.buf = r.convert.text(r.buf, guessed(f.author))
 		name := authorName(r.buf[start:])
 		n := copy(r.buf[start:], name)
 		r.buf = r.buf[:start+n]
 		return r.since(start)
 	}
-	name := r.item.authorName
-	name.form = formOpen
-	return r.text(name)
+	return r.text(guessed(r.item.authorName))
+}
+
+// guessed is a value of no declared form: markup in the document itself stays what it is.
+func guessed(v value) value {
+	if v.form != formXHTML {
+		v.form = formOpen
+	}
+	return v
 }
 
 // authorName takes the name out of "mail (name)", "name <mail>" and "name (mail)"; without a name it is the address.

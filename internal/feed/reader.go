@@ -166,7 +166,7 @@ func (r *reader) start(t token) {
 	switch {
 	case !r.opens(el):
 		r.leaf(el, t)
-	case t.empty:
+	case t.empty || in == inPerson && isVoid(t.name):
 		r.enter(el, t)
 		r.leave(el)
 	default:
@@ -362,9 +362,28 @@ func (r *reader) leave(el element) {
 
 // characters handles text outside of the elements that are read in one step: only persons have some.
 func (r *reader) characters(t *token) {
-	if r.in == inPerson && len(r.person.text.b) == 0 {
-		r.person.text = value{b: bytes.TrimSpace(t.body), escaped: t.kind == text}
+	if r.in != inPerson {
+		return
 	}
+	p, v := &r.person, value{b: t.body, escaped: t.kind == text}
+	switch {
+	case p.text.blank():
+		p.text = v
+	case v.blank() || r.frames[len(r.frames)-1].el != author:
+	case p.end == 0:
+		start := len(r.scratch)
+		r.scratch = append(r.scratch, r.convert.decoded(p.text)...)
+		p.appendText(r, start, v)
+	case p.end == len(r.scratch):
+		p.appendText(r, p.end-len(p.text.b), v)
+	}
+}
+
+// appendText adds a part to a person's text, which begins at start in scratch and goes to its end.
+func (p *person) appendText(r *reader, start int, part value) {
+	r.scratch = append(r.scratch, r.convert.decoded(part)...)
+	p.end = len(r.scratch)
+	p.text = value{b: r.scratch[start:p.end:p.end]}
 }
 
 // leaf handles an element that is read in one step, up to its end tag.
@@ -564,6 +583,7 @@ func (r *reader) link(f *fields, t token) {
 		return // it is that of an entry that ended early
 	}
 	if len(to.b) == 0 {
+		to.text = true
 		if to.value = inside; inside.blank() {
 			return
 		}

@@ -358,7 +358,7 @@ var byteClass = func() (class [256]uint8) {
 			class[c] = nameStartByte | nameByte
 		case c >= '0' && c <= '9', c == '-', c == '.':
 			class[c] = nameByte
-		case c == ' ', c == '\t', c == '\r', c == '\n', c == '\f':
+		case c == ' ', c >= '\t' && c <= '\r':
 			class[c] = spaceByte
 		}
 	}

@@ -90,6 +90,9 @@ func (c *converter) text(dst []byte, v value) []byte {
 func (c *converter) literal(dst []byte, v value) []byte {
 	start := len(dst)
 	dst = appendClean(dst, bytes.TrimSpace(c.characters(v)))
+	for len(dst) > start && isSpace(dst[len(dst)-1]) { // that control characters hid
+		dst = dst[:len(dst)-1]
+	}
 	return c.bounded(dst, start)
 }
 
