@@ -63,6 +63,12 @@ var notices = map[string]string{
 	"tested":    "A test is on its way; it is the first of the runs below.",
 	"retried":   "It is tried again now.",
 	"cancelled": "Cancelled.",
+
+	"briefed":      "Made. Its sources are polled now; compose when something has come.",
+	"composed":     "Composed.",
+	"nothingnew":   "Nothing has come since the last time.",
+	"acknowledged": "Acknowledged. They are kept, and not shown again.",
+	"takenout":     "Taken out. It is polled no more where nobody else wants it.",
 }
 
 // tellRefresh is how long a page tells how the last refresh ended.
