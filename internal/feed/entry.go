@@ -50,7 +50,6 @@ type fields struct {
 	link, otherLink       ref
 	origLink, image       ref
 	guid                  value
-	guidBase              string
 	isGUID, notPermalink  bool
 	author                value // a name or an address, in "mail (name)" or another form
 	authorName            value

@@ -106,6 +106,7 @@ func TestAddress(t *testing.T) {
 		{"permalink", rss(`<guid>https://example.org/1</guid>`), "https://example.org/1", "https://example.org/1"},
 		{"link before permalink", rss(`<guid>https://example.org/g</guid><link>https://example.org/1</link>`), "https://example.org/1", "https://example.org/g"},
 		{"guid that is none", rss(`<guid isPermaLink="false">https://example.org/1</guid>`), "", "https://example.org/1"},
+		{"permalink before another guid", rss(`<guid>https://example.org/1</guid><guid isPermaLink="false">42</guid>`), "https://example.org/1", "42"},
 		{"guid that is a word", rss(`<guid>42</guid>`), "", "42"},
 		{"origLink", rss(`<link>https://feedproxy.example/x</link><feedburner:origLink>https://example.org/1</feedburner:origLink>`), "https://example.org/1", ""},
 		{"origLink that is no address", rss(`<link>https://example.org/1</link><feedburner:origLink>x</feedburner:origLink>`), "https://example.org/1", ""},

@@ -415,7 +415,6 @@ func (r *reader) feedLeaf(el element, t token) {
 		r.link(&r.feed, t)
 	case guid:
 		r.feed.guid = r.capture(t, el, formText)
-		r.feed.guidBase = r.base
 	case ttl:
 		r.setTTL(r.capture(t, el, formText))
 	case updatePeriod:
@@ -618,12 +617,15 @@ func (r *reader) isPage(t []byte) bool {
 // guid handles an identity. One that is an address is the link of an entry without any.
 func (r *reader) guid(t token) {
 	permalink := r.attribute("ispermalink")
-	r.item.notPermalink = len(permalink) > 0 && !equalFold(permalink, []byte("true"))
-	if v := r.capture(t, guid, formText); !v.blank() {
-		r.item.guid = v
-		r.item.guidBase = r.base
-		r.item.isGUID = true
+	v := r.capture(t, guid, formText)
+	if v.blank() {
+		return
 	}
+	if r.item.isGUID && !r.item.notPermalink && isWeb(bytes.TrimSpace(r.item.guid.b)) {
+		r.item.otherLink.keep(ref{value: r.item.guid})
+	}
+	r.item.notPermalink = len(permalink) > 0 && !equalFold(permalink, []byte("true"))
+	r.item.guid, r.item.isGUID = v, true
 }
 
 // setTitle keeps the first title, unless one comes that is less deep inside the entry.
