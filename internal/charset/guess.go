@@ -28,8 +28,8 @@ const (
 		"月，。軍者意無力它與長把機十第公此已使情明性知全三又關點正外將兩高間由問很最重並物手應戰向頭文體政美相見被利什二等產或己制身果加西斯話合回特代內信表化老給世位次度門任常先海通教兒原東聲提立及比員解水名真論處走義" +
 		"各入幾口認條平系氣題活爾更別打女變四神總何電數安少報才結反受目太量再感建務做接必場件計管期市直德資命山金指克許統區保至隊形社便空決治展馬科司五基眼書非則聽白卻界達光放強即像難且權思王象完設式色路記南品住告類求據" +
 		"程北邊死張該交規萬取格望覺術領共確傳師觀清今切院讓識候帶導爭運、：；「」『』《》（）檔案字選示標列元項輸錯存效未誤稱除錄引號顯組符料語否值訊支令鍵您需版模鑰包預請碼置器啟讀印執態證型失移視套參含庫單端寫狀串"
-	slavic = "оеаинтсрвл"
-	greek  = "αοιετσνηυρΆ" // the last one tells the two encodings of Greek apart
+	slavic = "оеаинтсрвлкпдмуя"
+	greek  = "αοιετνρσμηπκυςίλΆ" // the last one tells the two encodings of Greek apart
 )
 
 var languages = []language{
@@ -42,10 +42,10 @@ var languages = []language{
 	{"koi8-u", slavic, true},
 	{"iso-8859-5", slavic, true},
 	{"ibm866", slavic, true},
-	{"windows-1255", "יוהלאמרתבש", true},
+	{"windows-1255", "יותהלמראנשבקפ", true},
 	{"windows-1253", greek, true},
 	{"iso-8859-7", greek, true},
-	{"windows-1256", "الينمرتوبة", true},
+	{"windows-1256", "اليمرتةوندفعبسحك", true},
 	{"windows-874", "ารอ่มกนเ้งดัลีติยสบว", true},
 }
 
