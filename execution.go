@@ -134,13 +134,18 @@ func (e Execution) Finish(a Attempt, random float64, now time.Time) Execution {
 	wait := retryDelays[e.Failures-1]
 	e.State = Retrying
 	e.DueAt = now.Add(wait + time.Duration(random*retryJitter*float64(wait)))
-	if until := a.RetryAfter; until.After(e.DueAt) {
+	if until := a.PutOff(now); until.After(e.DueAt) {
 		e.DueAt = until
-		if most := now.Add(mostRetryAfter); until.After(most) {
-			e.DueAt = most
-		}
 	}
 	return e
+}
+
+// PutOff is until when the receiver wants nothing, a day at most; zero when it does not say.
+func (a *Attempt) PutOff(now time.Time) time.Time {
+	if most := now.Add(mostRetryAfter); a.RetryAfter.After(most) {
+		return most
+	}
+	return a.RetryAfter
 }
 
 func (e Execution) over(s ExecutionState, now time.Time) Execution {

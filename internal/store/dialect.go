@@ -14,7 +14,7 @@ import (
 
 // dialect is what the databases say differently. A statement has one text for both, with $1
 // placeholders; "in ($1...)" and "in ($1 keys...)" stand for membership in one argument that is a list
-// of numbers or words, or of bytes.
+// of numbers or words, or of bytes. "indexed by" is for SQLite alone, "for update" for PostgreSQL.
 type dialect struct {
 	goose     string // its name for goose, and the folder of its migrations
 	translate func(text string) string
@@ -28,6 +28,7 @@ type dialect struct {
 var (
 	membership = regexp.MustCompile(`(not )?in \(\$(\d+)( keys)?\.\.\.\)`)
 	listTable  = regexp.MustCompile(`\blist\(\$(\d+)\)`)
+	indexHint  = regexp.MustCompile(`indexed by \w+ `)
 	rowLocks   = regexp.MustCompile(` for (update|share)( of \w+)?( skip locked)?`)
 )
 
@@ -45,6 +46,7 @@ func toSQLite(text string) string {
 }
 
 func toPostgres(text string) string {
+	text = indexHint.ReplaceAllString(text, "")
 	text = listTable.ReplaceAllString(text, "(select unnest($$$1::bigint[]) as value)")
 	return membership.ReplaceAllStringFunc(text, func(m string) string {
 		part := membership.FindStringSubmatch(m)

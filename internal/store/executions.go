@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"freshet"
@@ -43,17 +45,32 @@ func executions(ctx context.Context, q querier, where string, args ...any) ([]fr
 	return all(ctx, q, executionRow, executionColumns+where, args...)
 }
 
+// Which index SQLite is to read executions by where it cannot tell: it knows not how few of them are not over.
+const (
+	byOpen   = "indexed by executions_open "
+	byFailed = "indexed by executions_failed "
+)
+
+// Of the executions that wait, the runner's and those of workers.
+const (
+	deliveries = "action <> ''"
+	pulls      = "action = ''"
+)
+
 // inOrder leaves out what must wait for an earlier execution of its workflow, or for one that runs, because a person
-// had an earlier one tried again meanwhile (W6, "ordered").
-const inOrder = ` and not exists (select 1 from workflows o where o.id = e.workflow_id and o.ordered = 1 and (
- exists (select 1 from executions b where b.workflow_id = e.workflow_id and b.action = e.action and b.due_at is not null and b.id < e.id)
- or exists (select 1 from executions r where r.workflow_id = e.workflow_id and r.action = e.action and r.state = 'running' and r.due_at > $1 and r.id <> e.id)))`
+// had an earlier one tried again meanwhile (W6, "ordered"). What waits by the thousands is told from the first by ids alone.
+func inOrder(queue string) string {
+	const ordered = "(select id from workflows where ordered = 1)"
+	return " and (e.workflow_id not in " + ordered + " or e.id in (select min(id) from executions where due_at is not null and " + queue +
+		" and workflow_id in " + ordered + " group by workflow_id, action) and not exists (select 1 from executions r where r.due_at > $1 and r." + queue +
+		" and +r.workflow_id = e.workflow_id and r.action = e.action and r.state = 'running' and r.id <> e.id))"
+}
 
 // The due executions of the runner, and those of workers, of one workflow or of any.
-const (
-	dueDeliveries = "where e.due_at is not null and e.due_at <= $1 and e.action <> '' and e.workflow_id not in ($2...)" + inOrder +
+var (
+	dueDeliveries = "where e.due_at is not null and e.due_at <= $1 and e." + deliveries + " and e.workflow_id not in ($2...)" + inOrder(deliveries) +
 		" order by e.due_at, e.id limit $3 for update skip locked"
-	duePulls = "where e.due_at is not null and e.due_at <= $1 and e.action = '' and (cast($2 as bigint) = 0 or e.workflow_id = $2)" + inOrder +
+	duePulls = "where e.due_at is not null and e.due_at <= $1 and e." + pulls + " and (cast($2 as bigint) = 0 or e.workflow_id = $2)" + inOrder(pulls) +
 		" order by e.due_at, e.id limit $3 for update skip locked"
 )
 
@@ -163,7 +180,11 @@ func (t *tx) stillFirst(ctx context.Context, list []freshet.Execution, of map[fr
 	for i := range list {
 		ids[i] = list[i].ID
 	}
-	return executions(ctx, t, "where e.due_at <= $1 and e.id in ($2...)"+inOrder+" order by e.due_at, e.id", now, ids)
+	queue := deliveries
+	if list[0].Action == "" {
+		queue = pulls
+	}
+	return executions(ctx, t, "where e.due_at <= $1 and e.id in ($2...)"+inOrder(queue)+" order by e.due_at, e.id", now, ids)
 }
 
 // start begins an attempt, unless there is nothing any more that could be done.
@@ -256,6 +277,9 @@ func (t *tx) finishAttempts(ctx context.Context, ended []freshet.Attempted, now 
 			return nil, err
 		}
 	}
+	if err := work.putOff(ctx); err != nil {
+		return nil, err
+	}
 	return finished, runAll(ctx, work.fresh, work.notices)
 }
 
@@ -272,18 +296,46 @@ func (l *workload) afterAttempt(ctx context.Context, e *freshet.Execution, a *fr
 		return l.mourn(ctx, e)
 	case e.State != freshet.Retrying:
 		return nil
-	case !a.RetryAfter.IsZero():
-		return l.putOff(ctx, e, "")
-	default:
-		return l.putOff(ctx, e, " and exists (select 1 from workflows o where o.id = $1 and o.ordered = 1)")
+	}
+	l.wait(receiver{e.Workflow, e.Action, true}, e.DueAt)
+	l.wait(receiver{e.Workflow, e.Action, false}, a.PutOff(l.now))
+	return nil
+}
+
+// receiver is for whom an action's executions wait: of any workflow, or of one that keeps their order.
+type receiver struct {
+	workflow freshet.ID
+	action   string
+	ordered  bool
+}
+
+// wait notes until when what waits for a receiver has to.
+func (l *workload) wait(r receiver, until time.Time) {
+	if l.waits == nil {
+		l.waits = map[receiver]time.Time{}
+	}
+	if until.After(l.waits[r]) {
+		l.waits[r] = until
 	}
 }
 
-// putOff lets what waits for the same receiver wait as long as e does.
-func (l *workload) putOff(ctx context.Context, e *freshet.Execution, where string) error {
-	_, err := l.t.exec(ctx, "update executions set due_at = $3 where workflow_id = $1 and action = $2 and due_at < $3 and state in ('queued', 'retrying') and id <> $4"+where,
-		e.Workflow, e.Action, e.DueAt, e.ID)
-	return err
+// putOff lets what waits for a receiver wait as long as that asked for, and what has its place after a failed one as
+// long as that waits.
+func (l *workload) putOff(ctx context.Context) error {
+	order := func(a, b receiver) int {
+		return cmp.Or(cmp.Compare(a.workflow, b.workflow), cmp.Compare(a.action, b.action))
+	}
+	for _, r := range slices.SortedFunc(maps.Keys(l.waits), order) {
+		where := ""
+		if r.ordered {
+			where = " and exists (select 1 from workflows o where o.id = $1 and o.ordered = 1)"
+		}
+		if _, err := l.t.exec(ctx, "update executions set due_at = $3 where workflow_id = $1 and action = $2 and due_at < $3 and state in ('queued', 'retrying')"+where,
+			r.workflow, r.action, l.waits[r]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // actionGone switches an action off whose receiver does not want to be asked again (410, W7).
@@ -340,7 +392,7 @@ func (l *workload) mourn(ctx context.Context, e *freshet.Execution) error {
 
 // cancel ends what waits for a workflow.
 func (t *tx) cancel(ctx context.Context, workflow freshet.ID, reason string, now time.Time) error {
-	list, err := executions(ctx, t, "where e.workflow_id = $1 and e.due_at is not null order by e.id for update", workflow)
+	list, err := executions(ctx, t, byOpen+"where e.workflow_id = $1 and e.due_at is not null order by e.id for update", workflow)
 	if err != nil {
 		return err
 	}
@@ -386,16 +438,29 @@ func (s *Store) Executions(ctx context.Context, q ExecutionQuery) ([]freshet.Exe
 		args = append(args, q.Workflow)
 		where += fmt.Sprintf(" and e.workflow_id = $%d", len(args))
 	}
-	if q.State != "" {
-		args = append(args, string(q.State))
-		where += fmt.Sprintf(" and e.state = $%d", len(args))
-	}
 	args = append(args, q.Limit)
-	list, err := executions(ctx, s, where+fmt.Sprintf(" order by e.id desc limit $%d", len(args)), args...)
+	list, err := executions(ctx, s, inState(q.State, where)+fmt.Sprintf(" desc limit $%d", len(args)), args...)
 	if err != nil {
 		return nil, fmt.Errorf("list executions: %w", err)
 	}
 	return list, nil
+}
+
+// inState limits a choice to a state and orders it by id. Nearly all executions have succeeded. Those that wait or have
+// failed are few and found in indexes of their own; +e.id keeps PostgreSQL from going through all the others for them.
+func inState(state freshet.ExecutionState, where string) string {
+	const order = " order by e.id"
+	if !slices.Contains(freshet.ExecutionStates, state) {
+		return where + order
+	}
+	where += " and e.state = '" + string(state) + "'"
+	switch {
+	case !state.Over():
+		return byOpen + strings.Replace(where, "e.id", "+e.id", 1) + " and e.due_at is not null order by +e.id"
+	case state != freshet.Succeeded:
+		return byFailed + where + " and e.done_at is not null and e.state <> 'succeeded'" + order
+	}
+	return where + order
 }
 
 // Execution returns an execution and its attempts, the first one first.

@@ -105,3 +105,60 @@ func benchmarkDeliver(b *testing.B, engine string) {
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "executions/s")
 }
+
+// BenchmarkBacklog measures claims while 10,000 executions wait: for a receiver that hangs, so that its workflow is
+// busy; for one that is sent one after the other; for workers of another workflow; for one that asks to be left alone.
+func BenchmarkBacklog(b *testing.B) {
+	now := time.Date(2026, 2, 17, 10, 0, 0, 0, time.UTC)
+	for _, engine := range engines() {
+		for name, test := range map[string]struct {
+			prepare string
+			claim   func(s *Store) (int, error)
+			want    int
+		}{
+			"busy": {"update executions set workflow_id = 1, action = 'a1' where due_at is not null", func(s *Store) (int, error) {
+				list, err := s.ClaimExecutions(bg, "me", 4, []freshet.ID{1}, time.Minute, now)
+				return len(list), err
+			}, 0},
+			"ordered": {"update executions set workflow_id = 1, action = 'a1' where due_at is not null; update workflows set ordered = 1 where id = 1", func(s *Store) (int, error) {
+				list, err := s.ClaimExecutions(bg, "me", 4, nil, time.Minute, now)
+				for _, d := range list {
+					_, err = s.FinishAttempts(bg, []freshet.Attempted{{Execution: d.ID, Attempt: freshet.Attempt{N: d.Attempts, StartedAt: now}}}, now)
+				}
+				return len(list), err
+			}, 1},
+			"other worker": {"update executions set workflow_id = 1, action = '' where due_at is not null", func(s *Store) (int, error) {
+				if _, err := s.NextLease(bg, 2); err != nil {
+					return 0, err
+				}
+				list, err := s.LeaseExecutions(bg, "me", 2, 1, time.Minute, now)
+				return len(list), err
+			}, 0},
+			"put off": {"update executions set workflow_id = 1, action = 'a1' where due_at is not null", func(s *Store) (int, error) {
+				list, err := s.ClaimExecutions(bg, "me", 8, nil, time.Minute, now)
+				var ended []freshet.Attempted
+				for _, d := range list {
+					ended = append(ended, freshet.Attempted{Execution: d.ID, Attempt: freshet.Attempt{N: d.Attempts, StartedAt: now, Error: "Too many.", RetryAfter: now.Add(time.Minute)}})
+				}
+				if err == nil {
+					_, err = s.FinishAttempts(bg, ended, now)
+				}
+				now = now.Add(time.Minute)
+				return len(list), err
+			}, 8},
+		} {
+			b.Run(engine+"/"+name, func(b *testing.B) {
+				s := openEngine(b, engine)
+				fillExecutions(b, s, 100_000, 10_000)
+				if _, err := s.writer.Exec(test.prepare); err != nil {
+					b.Fatal(err)
+				}
+				for b.Loop() {
+					if n, err := test.claim(s); err != nil || n != test.want {
+						b.Fatalf("%d claimed, want %d: %v", n, test.want, err)
+					}
+				}
+			})
+		}
+	}
+}

@@ -480,6 +480,7 @@ type workload struct {
 	last    freshet.ID
 	fresh   *rows // executions
 	notices *rows
+	waits   map[receiver]time.Time
 }
 
 // next returns an id that is greater than the ones before, so that executions keep their order.
@@ -544,7 +545,7 @@ func (l *workload) enqueue(w *freshet.Workflow, actions []freshet.Action, data *
 // joinWindow adds entries to the newest execution of each action that still gathers some, and returns the actions
 // that have none with room: a window may have ended for one action and not yet for another.
 func (l *workload) joinWindow(ctx context.Context, w *freshet.Workflow, actions []freshet.Action, data *freshet.TriggerData) (left []freshet.Action, err error) {
-	open, err := executions(ctx, l.t, "where e.workflow_id = $1 and e.kind = 'trigger' and e.state = 'queued' and e.attempts = 0 and e.due_at > $2 order by e.id for update", w.ID, l.now)
+	open, err := executions(ctx, l.t, byOpen+"where e.workflow_id = $1 and e.kind = 'trigger' and e.state = 'queued' and e.attempts = 0 and e.due_at > $2 order by e.id for update", w.ID, l.now)
 	if err != nil {
 		return nil, err
 	}

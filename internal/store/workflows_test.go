@@ -508,7 +508,23 @@ func testReceiverWaits(t *testing.T, w *world) {
 	w.attempted(claimed[0], freshet.Attempt{Status: 429, Error: "Too many.", RetryAfter: until})
 	w.equal("claimed", len(w.claimExecutions()), 0)
 	w.now = until
-	w.equal("claimed", len(w.claimExecutions()), 3)
+	again := w.claimExecutions()
+	w.equal("claimed", len(again), 3)
+	// One that has failed often waits for hours; the others for as long as the receiver asks, and no longer.
+	until = w.now.Add(time.Minute)
+	for _, d := range slices.Backward(again) {
+		a := freshet.Attempt{Status: 503, Error: "Busy."}
+		if d.ID == claimed[0].ID {
+			a.RetryAfter = until
+		}
+		w.attempted(d, a)
+	}
+	var due []time.Duration
+	for _, e := range w.executions(flow.ID) {
+		due = append(due, e.DueAt.Sub(w.now))
+	}
+	w.equal("order", again[0].ID, claimed[0].ID)
+	w.equal("they wait", due, []time.Duration{5*time.Minute + 30*time.Second, time.Minute, time.Minute})
 }
 
 func testPull(t *testing.T, w *world) {

@@ -22,6 +22,7 @@ create table workflows (
   updated_at integer not null
 ) strict;
 create index workflows_source on workflows (source_id);
+create index workflows_ordered on workflows (id) where ordered = 1;
 
 -- What a workflow has seen (freshet.Memory): wide, and written only when something appeared.
 create table workflow_memory (
@@ -60,6 +61,7 @@ create index executions_due on executions (due_at, workflow_id) where due_at is 
 create index executions_pull on executions (due_at, workflow_id) where due_at is not null and action = '';
 create index executions_open on executions (workflow_id, action, id) where due_at is not null;
 create index executions_list on executions (workflow_id, id desc);
+create index executions_failed on executions (state, id) where done_at is not null and state <> 'succeeded';
 create index executions_done on executions (done_at) where done_at is not null;
 
 create table attempts (
