@@ -216,7 +216,7 @@ func TestPicturesOnRequest(t *testing.T) {
 		if n := b.count(".item img"); n != 1 {
 			t.Errorf("%d pictures, want the one that is sent privately", n)
 		}
-		b.wait("the picture to be asked for", `document.querySelector(".item img").complete`)
+		await(t, "the picture to be asked for", func() (bool, error) { return len(foreign()) > 0, nil })
 		if got := foreign(); !slices.Equal(got, []string{"https://127.0.0.2:9/one.png"}) {
 			t.Errorf("loaded were %q", got)
 		}

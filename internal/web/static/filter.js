@@ -48,10 +48,24 @@ function narrow() {
   for (const label of choices.children) label.hidden = !label.textContent.toLowerCase().includes(part) && !label.control?.checked;
 }
 
+const chosen = () => [...choices.querySelectorAll(":checked")];
+
+// fetchChoices shows the sources that are found, and those that are chosen, be it while the answer is on its way.
 async function fetchChoices() {
-  const q = new URLSearchParams({ source: look.value });
-  for (const box of choices.querySelectorAll(":checked")) q.append("feed_ids", box.value);
+  const asked = look.value;
+  const q = new URLSearchParams({ source: asked });
+  for (const box of chosen()) q.append("feed_ids", box.value);
   const answer = await fetch("/choices?" + q);
-  if (answer.ok) choices.replaceChildren(...new DOMParser().parseFromString(await answer.text(), "text/html").body.childNodes);
+  const text = answer.ok && await answer.text();
+  if (!text || look.value !== asked) return; // more was typed, and is asked for next
+  const kept = new Map(chosen().map((box) => [box.value, box.closest("label")]));
+  const focused = choices.contains(document.activeElement) && document.activeElement.value;
+  choices.replaceChildren(...new DOMParser().parseFromString(text, "text/html").body.childNodes);
+  for (const box of choices.querySelectorAll("input")) {
+    box.checked = kept.has(box.value);
+    kept.delete(box.value);
+    if (box.value === focused) box.focus();
+  }
+  choices.prepend(...kept.values());
 }
 look?.nextElementSibling?.remove(); // its button is for pages without script
