@@ -131,6 +131,15 @@ func TestDataFolderIsPrivate(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("mode %v, %v; want 0700", info.Mode(), err)
 	}
+	files, err := filepath.Glob(filepath.Join(folder, "freshet.db*"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("files %v, %v", files, err)
+	}
+	for _, file := range files {
+		if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: mode %v, %v; want 0600", file, info.Mode(), err)
+		}
+	}
 }
 
 func TestSourcesOnTheCommandLine(t *testing.T) {

@@ -4,7 +4,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
+	"os"
 	"path/filepath"
 
 	"modernc.org/sqlite"
@@ -31,6 +33,9 @@ func (s *Store) openSQLite(path string) (err error) {
 		if s.lock, s.alone, err = lockFile(path); err != nil {
 			return err
 		}
+		if err = makePrivate(path); err != nil {
+			return err
+		}
 	}
 	if s.writer, err = sqliteDB(path, writing, 1); err != nil {
 		return err
@@ -41,6 +46,19 @@ func (s *Store) openSQLite(path string) (err error) {
 	}
 	s.reader, err = sqliteDB(path, reading, readers)
 	return err
+}
+
+// makePrivate makes a file that only its owner reads where there is none. SQLite gives what it makes beside it the
+// same mode.
+func makePrivate(path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 func sqliteDB(path string, pragmas []string, connections int) (*sql.DB, error) {
