@@ -73,10 +73,12 @@ func (b *bench) makeDatabase(ctx context.Context) (drop func(), err error) {
 	}, nil
 }
 
-// build compiles a package of this module.
+// build compiles a package of this module as "make build" does.
 func build(ctx context.Context, folder, name, pkg string) (string, error) {
 	program := filepath.Join(folder, name)
-	out, err := exec.CommandContext(ctx, "go", "build", "-o", program, pkg).CombinedOutput()
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s", "-o", program, pkg)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("build %s: %w\n%s", pkg, err, out)
 	}

@@ -31,7 +31,7 @@ import (
 const stopWithin = 5 * time.Second
 
 // softMemory is where the garbage collector begins to work harder, unless GOMEMLIMIT says otherwise.
-const softMemory = 28 << 20
+const softMemory = 24 << 20
 
 func serveCmd() *cobra.Command {
 	return &cobra.Command{
