@@ -20,7 +20,7 @@ const memory = ":memory:"
 // small because the program's memory is, and a cached page takes twice its size of it; vacuum in steps is for retention and cannot be set later.
 var (
 	always  = []string{"busy_timeout(10000)", "foreign_keys(1)", "temp_store(2)", "mmap_size(0)"}
-	writing = []string{"auto_vacuum(2)", "journal_mode(wal)", "synchronous(2)", "cache_size(-3072)", "wal_autocheckpoint(4000)", "journal_size_limit(33554432)"}
+	writing = []string{"auto_vacuum(2)", "journal_mode(wal)", "synchronous(2)", "cache_size(-2048)", "wal_autocheckpoint(4000)", "journal_size_limit(33554432)"}
 	reading = []string{"query_only(1)", "cache_size(-512)"}
 )
 
