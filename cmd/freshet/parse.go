@@ -16,9 +16,6 @@ import (
 // fetchDocument gets the document at a URL, under all the rules for fetching.
 type fetchDocument func(ctx context.Context, url string) (body []byte, contentType, finalURL string, err error)
 
-// maxFile is how many bytes of a file are read.
-const maxFile = 64 << 20
-
 // parseFlags are what parse is told about documents that are not fetched.
 type parseFlags struct {
 	lines, pretty    bool
@@ -60,7 +57,7 @@ Exits with 1 when a document could not be read or is no feed.`,
 // parseStdin answers the lines of in.
 func parseStdin(in io.Reader, out io.Writer) error {
 	buffered := bufio.NewWriter(out)
-	err := feed.ParseLines(in, buffered, readFile)
+	err := feed.ParseLines(in, buffered, openFile)
 	if flushed := buffered.Flush(); err == nil && flushed != nil {
 		err = fmt.Errorf("write answer: %w", flushed)
 	}
@@ -91,36 +88,22 @@ func parseAll(cmd *cobra.Command, fetch fetchDocument, names []string, flags par
 
 func parseOne(cmd *cobra.Command, fetch fetchDocument, name string, flags parseFlags) (*feed.Document, error) {
 	o := feed.Options{URL: flags.url, ContentType: flags.contentType}
-	var doc []byte
-	var err error
 	switch {
 	case name == "-":
-		doc, err = readAll(cmd.InOrStdin())
+		return feed.Read(cmd.InOrStdin(), o)
 	case strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://"):
-		doc, o.ContentType, o.URL, err = fetch(cmd.Context(), name)
-	default:
-		doc, err = readFile(name)
+		doc, contentType, url, err := fetch(cmd.Context(), name)
+		if err != nil {
+			return nil, err
+		}
+		return feed.Parse(doc, feed.Options{URL: url, ContentType: contentType})
 	}
-	if err != nil {
-		return nil, err
-	}
-	return feed.Parse(doc, o)
-}
-
-// readFile reads a file that is not longer than maxFile.
-func readFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := openFile(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return readAll(f)
+	return feed.Read(f, o)
 }
 
-func readAll(r io.Reader) ([]byte, error) {
-	doc, err := io.ReadAll(io.LimitReader(r, maxFile+1))
-	if err == nil && len(doc) > maxFile {
-		err = fmt.Errorf("read document: it is longer than %d bytes", maxFile)
-	}
-	return doc, err
-}
+func openFile(path string) (io.ReadCloser, error) { return os.Open(path) }

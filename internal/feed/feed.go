@@ -143,7 +143,7 @@ func Parse(doc []byte, o Options) (*Document, error) {
 	o = o.withDefaults()
 	decoded, _, err := charset.UTF8(doc, o.ContentType)
 	if err != nil {
-		return nil, &NotFeed{Kind: "a document in an encoding that cannot be read"}
+		return nil, &NotFeed{Kind: "a binary document"}
 	}
 	if isJSON(decoded) {
 		return parseJSON(decoded, o)

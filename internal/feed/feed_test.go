@@ -298,10 +298,11 @@ func TestSiteURLStays(t *testing.T) {
 
 func TestNotFeed(t *testing.T) {
 	for doc, kind := range map[string]string{
-		"":                            "an empty document",
-		" \n":                         "an empty document",
-		"hello":                       "a document without markup",
-		"<!DOCTYPE html><p>x":         "a web page",
+		"":                    "an empty document",
+		" \n":                 "an empty document",
+		"hello":               "a document without markup",
+		"<!DOCTYPE html><p>x": "a web page",
+		"\x1f\x8b\x08\x00" + strings.Repeat("\x01<\x02", 10): "a binary document",
 		"<HTML><body><item>":          "a web page",
 		`<opml version="2.0"></opml>`: "a list of feeds (OPML)",
 		"<urlset/>":                   "a sitemap",
@@ -321,6 +322,10 @@ func TestNotFeedNamesTheFeeds(t *testing.T) {
 	_, err := Parse([]byte(`<html><head><link rel="alternate" type="application/rss+xml" href="/feed"></head></html>`), Options{URL: "https://example.org/"})
 	if err == nil || err.Error() != "this is a web page, not a feed; its feeds are https://example.org/feed" {
 		t.Errorf("got %v", err)
+	}
+	_, err = Parse([]byte(`<html><link rel="alternate" type="application/rss+xml" href="/feed"><a href="javascript:x.rss">`), Options{})
+	if err == nil || err.Error() != "this is a web page, not a feed; its feeds are /feed" {
+		t.Errorf("without the page's address: got %v", err)
 	}
 }
 

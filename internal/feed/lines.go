@@ -14,8 +14,8 @@ const maxLine = 1 << 20
 
 // ParseLines answers lines that name documents, "PATH <TAB> URL <TAB> CONTENT-TYPE", with a line of JSON
 // for each, in order: the document, or {"error": "..."} when it cannot be read or is no feed. The last two
-// columns may be missing. open reads the bytes of a path; nothing is fetched. Its own error is that of in or out.
-func ParseLines(in io.Reader, out io.Writer, open func(path string) ([]byte, error)) error {
+// columns may be missing. open opens a path; nothing is fetched. Its own error is that of in or out.
+func ParseLines(in io.Reader, out io.Writer, open func(path string) (io.ReadCloser, error)) error {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(make([]byte, 0, 4096), maxLine)
 	for lines.Scan() {
@@ -29,14 +29,15 @@ func ParseLines(in io.Reader, out io.Writer, open func(path string) ([]byte, err
 	return nil
 }
 
-func parseLine(line string, out io.Writer, open func(path string) ([]byte, error)) error {
+func parseLine(line string, out io.Writer, open func(path string) (io.ReadCloser, error)) error {
 	path, rest, _ := strings.Cut(strings.TrimSuffix(line, "\r"), "\t")
 	url, contentType, _ := strings.Cut(rest, "\t")
 	doc, err := open(path)
 	if err != nil {
 		return WriteError(out, err)
 	}
-	d, err := Parse(doc, Options{URL: url, ContentType: contentType})
+	defer doc.Close()
+	d, err := Read(doc, Options{URL: url, ContentType: contentType})
 	if err != nil {
 		return WriteError(out, err)
 	}

@@ -9,7 +9,7 @@ import (
 
 // Link is a feed that a web page names, or may mean by a link to it.
 type Link struct {
-	URL   string // absolute
+	URL   string // absolute, but for a page that says nothing of its own address
 	Title string // plain text
 	Type  string // media type that the page gives, in lower case
 }
@@ -148,7 +148,8 @@ func (p *pageReader) add(list []Link, typ, title string) []Link {
 		return list
 	}
 	url := string(appendClean(nil, resolve(nil, p.base, []byte(href))))
-	if !isWeb([]byte(url)) || p.seen[url] {
+	relative := p.base == "" && schemeLength([]byte(url)) == 0
+	if !isWeb([]byte(url)) && !relative || p.seen[url] {
 		return list
 	}
 	p.seen[url] = true
