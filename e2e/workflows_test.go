@@ -19,6 +19,7 @@ import (
 // deliveries under way.
 type receiver struct {
 	*httptest.Server
+	begun  chan struct{} // capacity one: a delivery is under way
 	mu     sync.Mutex
 	bodies map[string]string   // by webhook-id
 	items  map[string][]string // guid to the webhook-ids that brought it
@@ -28,7 +29,7 @@ type receiver struct {
 
 func startReceiver(t *testing.T) *receiver {
 	t.Helper()
-	r := &receiver{bodies: map[string]string{}, items: map[string][]string{}}
+	r := &receiver{begun: make(chan struct{}, 1), bodies: map[string]string{}, items: map[string][]string{}}
 	r.Server = httptest.NewServer(r)
 	t.Cleanup(r.Close)
 	return r
@@ -38,6 +39,10 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	body, err := io.ReadAll(req.Body)
 	if err != nil {
 		return // whoever sent it was killed
+	}
+	select {
+	case r.begun <- struct{}{}:
+	default:
 	}
 	pause := time.NewTimer(time.Duration(rand.IntN(30)) * time.Millisecond)
 	<-pause.C // a receiver that works on what it gets
@@ -163,40 +168,58 @@ func (s server) settle(t *testing.T, r *receiver, want int) {
 	r.check(t, want)
 }
 
-// Whatever dies when, every item fires once (W6): the program is killed fifty times, at random moments, in the
-// middle of polls, commits and deliveries.
-func TestKilledDuringDeliveries(t *testing.T) {
-	const kills = 50
-	databases(t, func(t *testing.T, env []string) {
-		f, r, env := startCrash(t, env, kills)
-		s := serve(t, env...)
-		s.watchAll(t, f, r, kills+1)
-		random := rand.New(rand.NewPCG(20, 27))
-		for range kills {
-			f.tick(t)
-			pause := time.NewTimer(time.Duration(random.IntN(700)) * time.Millisecond)
-			<-pause.C // not a wait for something: the moment of the kill is what varies
-			s.kill()
-			s = serve(t, env...)
+// moment waits for a random moment, at any time or within a delivery.
+func (r *receiver) moment(random *rand.Rand, any bool) {
+	most := 700
+	if !any {
+		most = 20
+		select {
+		case <-r.begun: // an older one
+		default:
 		}
-		s.settle(t, r, crashFeeds*(kills+1+kills))
-	})
+		select {
+		case <-r.begun:
+		case <-time.After(5 * time.Second): // another instance may have them all
+		}
+	}
+	pause := time.NewTimer(time.Duration(random.IntN(most)) * time.Millisecond)
+	<-pause.C // not a wait for something: the moment of the kill is what varies
 }
 
-// Two instances share one PostgreSQL; whichever is killed, what it was about to deliver is delivered.
-func TestTwoInstancesDeliver(t *testing.T) {
-	const kills = 15
-	f, r, env := startCrash(t, postgres(t), kills)
-	a, b := serve(t, env...), serve(t, env...)
-	a.watchAll(t, f, r, kills+1)
-	random := rand.New(rand.NewPCG(20, 28))
-	for range kills {
-		f.tick(t)
-		pause := time.NewTimer(time.Duration(random.IntN(700)) * time.Millisecond)
-		<-pause.C // not a wait for something: the moment of the kill is what varies
-		b.kill()
-		b = serve(t, env...)
+// Whatever dies when, every item fires once (W6): the program is killed fifty times in all, at random moments, every
+// other time in the middle of a delivery. Of two instances that share a database one is killed again and again.
+func TestKilledDuringDeliveries(t *testing.T) {
+	for i, test := range []struct {
+		name  string
+		kills int
+		two   bool
+	}{{"SQLite", 20, false}, {"PostgreSQL", 15, false}, {"two instances on PostgreSQL", 15, true}} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			env := []string{"FRESHET_DATA=" + t.TempDir()}
+			if test.name != "SQLite" {
+				env = postgres(t)
+			}
+			f, r, env := startCrash(t, env, test.kills)
+			s := serve(t, env...)
+			lasts := s
+			if test.two {
+				lasts = serve(t, env...)
+			}
+			lasts.watchAll(t, f, r, test.kills+1)
+			random := rand.New(rand.NewPCG(20, uint64(27+i)))
+			for n := range test.kills {
+				f.tick(t)
+				r.moment(random, n%2 == 0)
+				s.kill()
+				s = serve(t, env...)
+			}
+			if test.two {
+				s.kill()
+			} else {
+				lasts = s
+			}
+			lasts.settle(t, r, crashFeeds*(test.kills+1+test.kills))
+		})
 	}
-	b.kill()
-	a.settle(t, r, crashFeeds*(kills+1+kills))
 }
