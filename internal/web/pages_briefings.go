@@ -76,7 +76,15 @@ func (s *Server) sourcesOf(f *briefingForm) ([]store.BriefingSource, error) {
 	for _, address := range strings.Fields(f.Addresses) {
 		list = append(list, briefingSourceInput{URL: address, Type: cmp.Or(f.Type, freshet.RSS)})
 	}
-	return s.briefingSources(list[:min(len(list), mostAddresses)])
+	sources, err := s.briefingSources(list[:min(len(list), mostAddresses)])
+	var wrong *Problem
+	var at int
+	if errors.As(err, &wrong) && len(wrong.Errors) > 0 {
+		if _, none := fmt.Sscanf(wrong.Errors[0].Location, "body.sources[%d]", &at); none == nil { // a form has addresses, not places in a document
+			return nil, problem(invalid, list[at].URL+": "+wrong.Errors[0].Message+".", wrong.Errors...)
+		}
+	}
+	return sources, err
 }
 
 // mostAddresses is how many addresses of a form are taken.

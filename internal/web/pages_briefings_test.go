@@ -101,8 +101,8 @@ func TestBriefingFormsRefuse(t *testing.T) {
 	}{
 		"no name":       {"/briefings", url.Values{"addresses": {"https://a.example/feed"}}, "name"},
 		"a taken name":  {"/briefings", url.Values{"name": {"Taken"}, "addresses": {"https://a.example/feed"}}, "name"},
-		"no address":    {"/briefings", url.Values{"name": {"New"}, "addresses": {"https://a.example/feed ftp://b.example/"}}, "sources[1].url"},
-		"no such type":  {"/briefings", url.Values{"name": {"New"}, "addresses": {"https://a.example/feed"}, "type": {"gopher"}}, "sources[0].type"},
+		"no address":    {"/briefings", url.Values{"name": {"New"}, "addresses": {"https://a.example/feed ftp://b.example/"}}, "ftp://b.example/: only http"},
+		"no such type":  {"/briefings", url.Values{"name": {"New"}, "addresses": {"https://a.example/feed"}, "type": {"gopher"}}, "https://a.example/feed: "},
 		"nothing added": {path + "/add", url.Values{"addresses": {" "}}, "addresses"},
 		"no handle":     {path + "/add", url.Values{"addresses": {"https://x.com/i/lists/1"}, "type": {"twitter"}}, "X account"},
 		"age of words":  {path + "/save", url.Values{"name": {"Taken"}, "days": {"a week"}}, "max_article_age_days"},
