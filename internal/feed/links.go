@@ -148,7 +148,7 @@ func (p *pageReader) add(list []Link, typ, title string) []Link {
 		return list
 	}
 	url := string(appendClean(nil, resolve(nil, p.base, []byte(href))))
-	relative := p.base == "" && schemeLength([]byte(url)) == 0
+	relative := p.base == "" && url != "" && schemeLength([]byte(url)) == 0
 	if !isWeb([]byte(url)) && !relative || p.seen[url] {
 		return list
 	}
