@@ -278,8 +278,12 @@ func (r *reader) ended(el element) int {
 	return -1
 }
 
-// isUnclosed reports whether the element at hand, a person or something aside, has no end tag before its entry ends.
+// isUnclosed reports whether the element at hand, a person or something aside, has no end tag before its entry ends. What
+// is inside such an element is not looked at again, so that time stays linear.
 func (r *reader) isUnclosed(el element, name []byte) bool {
+	if r.in == inPerson || r.in == inAside {
+		return false
+	}
 	switch el {
 	case author, contributor, owner, source, image, textInput:
 		_, closed := r.contentEnd(name, el)
