@@ -156,11 +156,10 @@ func all[T any](ctx context.Context, q querier, columns func(*T) []any, text str
 	defer rows.Close()
 	var list []T
 	for rows.Next() {
-		var v T
-		if err := rows.Scan(columns(&v)...); err != nil {
+		list = append(list, *new(T))
+		if err := rows.Scan(columns(&list[len(list)-1])...); err != nil {
 			return nil, fmt.Errorf("%s: %w", text, err)
 		}
-		list = append(list, v)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("%s: %w", text, err)
