@@ -193,11 +193,11 @@ func TestActionShown(t *testing.T) {
 		a    Action
 		want string
 	}{
-		"password":   {Action{Type: Webhook, URL: "https://me:pass@a.example/x"}, "https://me:••••@a.example/x"},
-		"none":       {Action{Type: Webhook, URL: "https://a.example/x?y=1"}, "https://a.example/x?y=1"},
-		"token":      {Action{Type: Queue, URL: "nats://token@a.example/x"}, "nats://••••@a.example/x"},
-		"empty":      {Action{Type: Webhook, URL: "https://token:@a.example/x"}, "https://••••@a.example/x"},
-		"notify":     {Action{Type: Notify, URL: "telegram://token@telegram?chats=1"}, "telegram://••••"},
+		"password": {Action{Type: Webhook, URL: "https://me:pass@a.example/x"}, "https://me:••••@a.example/x"},
+		"none":     {Action{Type: Webhook, URL: "https://a.example/x?y=1"}, "https://a.example/x?y=1"},
+		"token":    {Action{Type: Queue, URL: "nats://token@a.example/x"}, "nats://••••@a.example/x"},
+		"empty":    {Action{Type: Webhook, URL: "https://token:@a.example/x"}, "https://••••@a.example/x"},
+		"notify":   {Action{Type: Notify, URL: "telegram://token@telegram?chats=1"}, "telegram://••••"},
 	} {
 		shown := test.a.Shown()
 		if shown.URL != test.want {
