@@ -105,7 +105,7 @@ var settings = []setting{
 		set: into(func(c *config) *time.Duration { return &c.Retention }, within(time.Hour, 36500*day))},
 	{name: "fetch_allow", help: "networks that are not public but may be fetched from, as CIDR, comma separated",
 		set: into(func(c *config) *[]netip.Prefix { return &c.FetchAllow }, networks)},
-	{name: "master_key", help: "32 bytes in base64 that seal the tokens of other services; without it a key file is made in the data folder", secret: true,
+	{name: "master_key", help: "32 bytes in base64 that seal the tokens of other services and what workflows send with; without it a key file is made in the data folder", secret: true,
 		set: into(func(c *config) *string { return &c.MasterKey }, anyText)},
 	{name: "x_api", standard: "https://api.x.com", help: "base address of the X API",
 		set: into(func(c *config) *string { return &c.XAPI }, webAddress)},
