@@ -247,7 +247,6 @@ func (r *reader) assemble(b []byte, f form) value {
 			r.scratch = append(r.scratch, t.body...)
 		}
 	}
-	r.cut = r.cut || s.cut
 	if markup {
 		f = formXHTML
 	}

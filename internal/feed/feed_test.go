@@ -250,6 +250,7 @@ func TestBrokenDocuments(t *testing.T) {
 		{"several roots", `<rss><channel><item><title>A</title></item></channel></rss><rss><channel><item><title>B</title></item></channel></rss>`, []string{"A", "B"}, false},
 		{"quote never closed", `<rss><channel><item><guid isPermaLink="false>1</guid><title>A</title></item><item><title>B</title></item></channel></rss>`, []string{"A", "B"}, false},
 		{"less than", `<rss><channel><item><title>1 < 2 <3</title></item></channel></rss>`, []string{"1 < 2 <3"}, false},
+		{"less than before a letter", `<rss><channel><item><title>x<y z</title><description>a<b c</description></item></channel></rss>`, []string{"x<y z"}, false},
 		{"upper case", `<RSS><CHANNEL><ITEM><TITLE>A</title></ITEM></CHANNEL></RSS>`, []string{"A"}, false},
 		{"ampersands", `<rss><channel><item><title>a & b &copy; &bogus; &#8217;</title></item></channel></rss>`, []string{"a & b © &bogus; ’"}, false},
 		{"entity of the document", `<!DOCTYPE rss [<!ENTITY who "J&#246;rg">]><rss><channel><item><title>&who;</title></item></channel></rss>`, []string{"Jörg"}, false},
