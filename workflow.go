@@ -359,7 +359,7 @@ func (d *Definition) Warnings() (list []string) {
 	}
 	for i := range d.Actions {
 		if a := &d.Actions[i]; a.Type == Webhook && strings.HasPrefix(strings.ToLower(a.URL), "http://") {
-			list = append(list, fmt.Sprintf("The webhook %s is http, so anybody on the way can read what is sent.", a.ID))
+			list = append(list, fmt.Sprintf("The %s is http, so anybody on the way can read what is sent.", a.Name()))
 		}
 	}
 	return list
