@@ -110,10 +110,10 @@ func TestCheckDefinition(t *testing.T) {
 
 func TestDefinitionWarnings(t *testing.T) {
 	d := workflowOf(func(d *Definition) {
-		d.Actions = []Action{{ID: "a1", Type: Webhook, URL: "HTTP://a.example"}, {ID: "a2", Type: Webhook, URL: "https://a.example"}}
+		d.Actions = []Action{{ID: "a1", Type: Webhook, URL: "HTTP://a.example"}, {ID: "a2", Type: Webhook, URL: "https://b.example"}}
 	})
-	if got := d.Warnings(); len(got) != 1 || !strings.Contains(got[0], "a1") {
-		t.Errorf("warnings %q, want one about a1", got)
+	if got := d.Warnings(); len(got) != 1 || !strings.Contains(got[0], "webhook a.example") {
+		t.Errorf("warnings %q, want one about a.example", got)
 	}
 	d.Trigger.Config.URL = "http://example.org/feed"
 	if got := d.Warnings(); len(got) != 2 {
