@@ -6,7 +6,7 @@ import { tellTimes } from "./times.js";
 const river = document.getElementById("river");
 const pill = document.getElementById("pill");
 const mostPages = 10; // of new items that are fetched before the page is made anew
-const atOnce = 15; // parts that are put in before the browser may do something else
+const atOnce = 8; // parts that are put in before the browser may do something else
 const noAnswer = "No answer. Try again";
 const filling = new URLSearchParams(location.search).get("notice") === "packed"; // first polls run, and one watches
 let waiting = new Set(); // ids of items that are new and not shown
