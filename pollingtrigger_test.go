@@ -363,7 +363,7 @@ func TestPollingTrigger(t *testing.T) {
 		for range 4 {
 			w.poll("")
 		}
-		claimed, err := w.ClaimExecutions(t.Context(), "me", 10, nil, time.Minute, w.now)
+		claimed, err := w.ClaimExecutions(t.Context(), "me", 10, 10, nil, time.Minute, w.now)
 		if err != nil || len(claimed) != 1 || claimed[0].Kind != freshet.KindAlert {
 			t.Fatalf("alerts %+v, %v", claimed, err)
 		}

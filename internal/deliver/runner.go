@@ -17,8 +17,9 @@ import (
 // Queue hands out executions that are due. A claimed one belongs to its owner until the lease ends.
 type Queue interface {
 	Ends
-	// ClaimExecutions begins attempts, the longest due first, and none of the busy workflows (0 for alerts).
-	ClaimExecutions(ctx context.Context, owner string, limit int, busy []freshet.ID, lease time.Duration, now time.Time) ([]freshet.Delivery, error)
+	// ClaimExecutions begins attempts, the longest due first, so many of each workflow at most, and none of the busy
+	// ones (0 for alerts).
+	ClaimExecutions(ctx context.Context, owner string, limit, each int, busy []freshet.ID, lease time.Duration, now time.Time) ([]freshet.Delivery, error)
 	// NextExecution is when something is to be done for the earliest execution that a runner may carry
 	// out; zero when there is none.
 	NextExecution(ctx context.Context) (time.Time, error)
@@ -147,12 +148,12 @@ func (s *shift) look(ctx context.Context) time.Duration {
 	s.slots.setHungry(true) // until the answer is known, so that room made meanwhile is noticed
 	wait, err := s.untilDue(ctx)
 	for err == nil && wait <= 0 && ctx.Err() == nil {
-		limit, busy := s.slots.room()
+		limit, each, busy := s.slots.room()
 		if limit == 0 {
 			return longestWait
 		}
 		var begun int
-		if begun, err = s.claim(ctx, limit, busy); begun == 0 && err == nil {
+		if begun, err = s.claim(ctx, limit, each, busy); begun == 0 && err == nil {
 			return blockedWait
 		}
 		if begun < limit && err == nil {
@@ -177,8 +178,8 @@ func (s *shift) untilDue(ctx context.Context) (time.Duration, error) {
 }
 
 // claim begins attempts and says how many.
-func (s *shift) claim(ctx context.Context, limit int, busy []freshet.ID) (int, error) {
-	claimed, err := s.queue.ClaimExecutions(ctx, s.owner, limit, busy, lease, time.Now())
+func (s *shift) claim(ctx context.Context, limit, each int, busy []freshet.ID) (int, error) {
+	claimed, err := s.queue.ClaimExecutions(ctx, s.owner, limit, each, busy, lease, time.Now())
 	for _, d := range claimed {
 		s.slots.take(d.Workflow)
 		s.workers.Go(func() { s.attempt(d) })

@@ -35,7 +35,7 @@ func (m *memory) add(id, workflow freshet.ID) {
 		Data: []byte(`{"type":"poll"}`), DueAt: time.Now(), CreatedAt: time.Now()}
 }
 
-func (m *memory) ClaimExecutions(_ context.Context, owner string, limit int, busy []freshet.ID, lease time.Duration, now time.Time) ([]freshet.Delivery, error) {
+func (m *memory) ClaimExecutions(_ context.Context, owner string, limit, each int, busy []freshet.ID, lease time.Duration, now time.Time) ([]freshet.Delivery, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var due []*freshet.Execution
@@ -46,7 +46,11 @@ func (m *memory) ClaimExecutions(_ context.Context, owner string, limit int, bus
 	}
 	slices.SortFunc(due, func(a, b *freshet.Execution) int { return cmp.Or(a.DueAt.Compare(b.DueAt), cmp.Compare(a.ID, b.ID)) })
 	var claimed []freshet.Delivery
+	begins := map[freshet.ID]int{}
 	for _, e := range due[:min(limit, len(due))] {
+		if begins[e.Workflow]++; begins[e.Workflow] > each {
+			continue
+		}
 		if e.State == freshet.Running {
 			*e = e.Finish(freshet.Attempt{Abandoned: true, Error: "lost"}, 0, now)
 		}
@@ -263,7 +267,7 @@ func TestKilledRunnerIsTakenOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory()
 		m.add(7, 1)
-		if _, err := m.ClaimExecutions(t.Context(), "the one that was killed", 1, nil, lease, time.Now()); err != nil {
+		if _, err := m.ClaimExecutions(t.Context(), "the one that was killed", 1, 1, nil, lease, time.Now()); err != nil {
 			t.Fatal(err)
 		}
 		began := time.Now()
@@ -410,7 +414,7 @@ func TestSlots(t *testing.T) {
 		t.Run(fmt.Sprint(all), func(t *testing.T) {
 			s := newSlots(all)
 			for range 200 { // every claim brings as much as it may, all of the workflow that has most
-				limit, busy := s.room()
+				limit, each, busy := s.room()
 				if s.taken == all {
 					break
 				}
@@ -421,7 +425,7 @@ func TestSlots(t *testing.T) {
 				for slices.Contains(busy, id) {
 					id++
 				}
-				for range limit {
+				for range min(limit, each) {
 					s.take(id)
 				}
 			}

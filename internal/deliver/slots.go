@@ -23,18 +23,18 @@ func newSlots(all int) *slots {
 	return &slots{all: all, one: max(1, all/4), freed: make(chan struct{}, 1), of: map[freshet.ID]int{}}
 }
 
-// room says how many executions may be claimed now, and of which workflows none: whatever is claimed, each
-// workflow stays within its part.
-func (s *slots) room() (limit int, busy []freshet.ID) {
+// room says how many executions may be claimed now, in all and of each workflow, and of which workflows none: whatever
+// is claimed, each workflow stays within its part.
+func (s *slots) room() (limit, each int, busy []freshet.ID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	step := (s.one + 1) / 2
+	each = (s.one + 1) / 2
 	for id, n := range s.of {
-		if n > s.one-step {
+		if n > s.one-each {
 			busy = append(busy, id)
 		}
 	}
-	return min(step, s.all-s.taken), busy
+	return s.all - s.taken, each, busy
 }
 
 func (s *slots) take(workflow freshet.ID) {

@@ -7,12 +7,16 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"freshet"
 	"freshet/internal/store"
@@ -118,47 +122,100 @@ func TestThroughTheStore(t *testing.T) {
 	}
 }
 
-// BenchmarkRunner delivers executions to a receiver on this machine, through SQLite on disk: claim, request,
-// answer, recorded attempt.
+// BenchmarkRunner delivers executions to a receiver on this machine, through a database on disk: claim, request,
+// answer, recorded attempt. Of PostgreSQL several instances can share the work.
 func BenchmarkRunner(b *testing.B) {
-	for _, workflows := range []int{1, 20} {
-		b.Run(fmt.Sprintf("workflows=%d", workflows), func(b *testing.B) {
-			var arrived atomic.Int64
-			s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-				io.Copy(io.Discard, r.Body)
-				arrived.Add(1)
-			}))
-			defer s.Close()
-			st := openStore(b, 0)
-			of := make([]freshet.Workflow, workflows)
-			for i := range of {
-				of[i] = addWorkflow(b, st, fmt.Sprint(i), freshet.Action{Type: freshet.Webhook, URL: s.URL, Secret: secret(1)})
+	for _, test := range []struct {
+		name                 string
+		workflows, instances int
+	}{
+		{"SQLite", 1, 1}, {"SQLite", 20, 1}, {"PostgreSQL", 1, 1}, {"PostgreSQL", 20, 1}, {"PostgreSQL", 20, 2},
+	} {
+		b.Run(fmt.Sprintf("%s/workflows=%d/instances=%d", test.name, test.workflows, test.instances), func(b *testing.B) {
+			stores := []*store.Store{openStore(b, 0)}
+			if test.name == "PostgreSQL" {
+				stores = openPostgres(b, test.instances)
 			}
-			for i := range b.N {
-				if _, err := st.TestWorkflow(b.Context(), of[i%workflows].ID, newEntry, time.Now()); err != nil {
-					b.Fatal(err)
-				}
-			}
-			actions := New(Options{Allow: loopback.Allow})
-			defer actions.Close()
-			ctx, cancel := context.WithCancel(b.Context())
-			left := b.N
-			r := NewRunner(st, actions, RunnerOptions{Finished: func(e freshet.Execution, a freshet.Attempt) {
-				if e.State != freshet.Succeeded {
-					b.Errorf("%+v: %+v", e, a)
-				}
-				if left--; left == 0 {
-					cancel()
-				}
-			}})
-			b.ResetTimer()
-			if err := r.Run(ctx); err != nil {
-				b.Fatal(err)
-			}
-			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "deliveries/s")
-			if n := arrived.Load(); n != int64(b.N) {
-				b.Errorf("%d of %d arrived", n, b.N)
-			}
+			benchmarkRunner(b, stores, test.workflows)
 		})
+	}
+}
+
+// openPostgres opens an empty schema of the server that FRESHET_TEST_POSTGRES names, several times.
+func openPostgres(b *testing.B, instances int) (stores []*store.Store) {
+	server := os.Getenv("FRESHET_TEST_POSTGRES")
+	if server == "" {
+		b.Skip("SKIPPED: FRESHET_TEST_POSTGRES names no server")
+	}
+	u, err := url.Parse(server)
+	if err != nil {
+		b.Fatal(err)
+	}
+	schema := fmt.Sprintf("freshet_deliver_%d_%d", os.Getpid(), time.Now().UnixNano())
+	run := func(statement string) {
+		conn, err := pgx.Connect(context.Background(), server)
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer conn.Close(context.Background())
+		if _, err := conn.Exec(context.Background(), statement); err != nil {
+			b.Fatal(err)
+		}
+	}
+	run("create schema " + schema)
+	b.Cleanup(func() { run("drop schema " + schema + " cascade") })
+	query := u.Query()
+	query.Set("search_path", schema)
+	u.RawQuery = query.Encode()
+	for range instances {
+		st, err := store.Open(b.Context(), u.String(), store.Options{Settings: freshet.DefaultSettings()})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(func() { st.Close() })
+		stores = append(stores, st)
+	}
+	return stores
+}
+
+func benchmarkRunner(b *testing.B, stores []*store.Store, workflows int) {
+	var arrived atomic.Int64
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		arrived.Add(1)
+	}))
+	defer s.Close()
+	of := make([]freshet.Workflow, workflows)
+	for i := range of {
+		of[i] = addWorkflow(b, stores[0], fmt.Sprint(i), freshet.Action{Type: freshet.Webhook, URL: s.URL, Secret: secret(1)})
+	}
+	for i := range b.N {
+		if _, err := stores[0].TestWorkflow(b.Context(), of[i%workflows].ID, newEntry, time.Now()); err != nil {
+			b.Fatal(err)
+		}
+	}
+	actions := New(Options{Allow: loopback.Allow})
+	defer actions.Close()
+	ctx, cancel := context.WithCancel(b.Context())
+	defer cancel()
+	var left atomic.Int64
+	left.Store(int64(b.N))
+	b.ResetTimer()
+	var running sync.WaitGroup
+	for _, st := range stores {
+		r := NewRunner(st, actions, RunnerOptions{Finished: func(e freshet.Execution, a freshet.Attempt) {
+			if e.State != freshet.Succeeded {
+				b.Errorf("%+v: %+v", e, a)
+			}
+			if left.Add(-1) == 0 {
+				cancel()
+			}
+		}})
+		running.Go(func() { r.Run(ctx) })
+	}
+	running.Wait()
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "deliveries/s")
+	if n := arrived.Load(); n != int64(b.N) {
+		b.Errorf("%d of %d arrived", n, b.N)
 	}
 }

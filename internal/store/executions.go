@@ -74,11 +74,11 @@ var (
 		" order by e.due_at, e.id limit $3 for update skip locked"
 )
 
-// ClaimExecutions begins attempts at due executions, the longest due first, and none of the busy workflows. Each
-// attempt is written down before it is made, and belongs to owner until the lease ends (W6). What somebody
+// ClaimExecutions begins attempts at due executions, the longest due first, so many of one workflow at most, and none of
+// the busy ones. Each attempt is written down before it is made, and belongs to owner until the lease ends (W6). What somebody
 // claimed and did not finish in time is claimed again.
-func (s *Store) ClaimExecutions(ctx context.Context, owner string, limit int, busy []freshet.ID, lease time.Duration, now time.Time) ([]freshet.Delivery, error) {
-	list, err := s.claimExecutions(ctx, owner, lease, now, dueDeliveries, busy, limit)
+func (s *Store) ClaimExecutions(ctx context.Context, owner string, limit, each int, busy []freshet.ID, lease time.Duration, now time.Time) ([]freshet.Delivery, error) {
+	list, err := s.claimExecutions(ctx, owner, lease, now, dueDeliveries, busy, limit, each)
 	if err != nil {
 		return nil, fmt.Errorf("claim executions: %w", err)
 	}
@@ -87,7 +87,7 @@ func (s *Store) ClaimExecutions(ctx context.Context, owner string, limit int, bu
 
 // LeaseExecutions begins attempts that a worker makes, of one workflow or, with 0, of any that has no actions.
 func (s *Store) LeaseExecutions(ctx context.Context, owner string, workflow freshet.ID, limit int, lease time.Duration, now time.Time) ([]freshet.Delivery, error) {
-	list, err := s.claimExecutions(ctx, owner, lease, now, duePulls, workflow, limit)
+	list, err := s.claimExecutions(ctx, owner, lease, now, duePulls, workflow, limit, limit)
 	if err != nil {
 		return nil, fmt.Errorf("lease executions: %w", err)
 	}
@@ -98,7 +98,7 @@ func (s *Store) LeaseExecutions(ctx context.Context, owner string, workflow fres
 const endsAtOnce = 500
 
 // claimExecutions goes on while it meets only what has to be ended, so that this holds up nobody.
-func (s *Store) claimExecutions(ctx context.Context, owner string, lease time.Duration, now time.Time, due string, whose any, limit int) ([]freshet.Delivery, error) {
+func (s *Store) claimExecutions(ctx context.Context, owner string, lease time.Duration, now time.Time, due string, whose any, limit, each int) ([]freshet.Delivery, error) {
 	for look := limit; ; look = max(limit, endsAtOnce) {
 		var claimed []freshet.Delivery
 		met := 0
@@ -109,7 +109,7 @@ func (s *Store) claimExecutions(ctx context.Context, owner string, lease time.Du
 				return err
 			}
 			met = len(list)
-			claimed, err = t.beginAttempts(ctx, list, owner, lease, now, limit)
+			claimed, err = t.beginAttempts(ctx, list, owner, lease, now, limit, each)
 			return err
 		})
 		if err != nil || len(claimed) > 0 || met < look {
@@ -118,8 +118,8 @@ func (s *Store) claimExecutions(ctx context.Context, owner string, lease time.Du
 	}
 }
 
-// beginAttempts begins attempts at due executions, so many at most, and ends those that cannot be carried out any more.
-func (t *tx) beginAttempts(ctx context.Context, list []freshet.Execution, owner string, lease time.Duration, now time.Time, limit int) (claimed []freshet.Delivery, err error) {
+// beginAttempts begins attempts at due executions, so many at most, in all and of each workflow, and ends those that cannot be carried out any more.
+func (t *tx) beginAttempts(ctx context.Context, list []freshet.Execution, owner string, lease time.Duration, now time.Time, limit, each int) (claimed []freshet.Delivery, err error) {
 	of, err := t.workflowsOf(ctx, list)
 	if err != nil {
 		return nil, err
@@ -130,9 +130,13 @@ func (t *tx) beginAttempts(ctx context.Context, list []freshet.Execution, owner 
 	work := &workload{t: t, now: now, fresh: t.rows(insertExecutions), notices: t.rows(insertNotices)}
 	begun, lost := t.rows(updateExecutions), t.rows(insertAttempts)
 	var killers []freshet.Execution
+	begins := map[freshet.ID]int{}
 	for _, e := range list {
 		if len(claimed) == limit {
 			break
+		}
+		if begins[e.Workflow] == each {
+			continue
 		}
 		if e.State == freshet.Running {
 			a := freshet.Attempt{N: e.Attempts, StartedAt: now, Error: "Whoever tried has stopped before the end was known.", Abandoned: true}
@@ -145,6 +149,7 @@ func (t *tx) beginAttempts(ctx context.Context, list []freshet.Execution, owner 
 			d := freshet.Delivery{}
 			if e, d = start(e, of[e.Workflow], owner, lease, now); e.State == freshet.Running {
 				claimed = append(claimed, d)
+				begins[e.Workflow]++
 			}
 		}
 		begun.addProgress(&e)

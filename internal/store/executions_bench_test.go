@@ -90,7 +90,7 @@ func benchmarkDeliver(b *testing.B, engine string) {
 	}
 	b.ResetTimer()
 	for delivered := 0; delivered < b.N; {
-		claimed, err := f.ClaimExecutions(bg, "me", 32, nil, time.Minute, f.now)
+		claimed, err := f.ClaimExecutions(bg, "me", 32, 32, nil, time.Minute, f.now)
 		if err != nil || len(claimed) == 0 {
 			b.Fatalf("%d of %d were claimed: %v", delivered, b.N, err)
 		}
@@ -117,11 +117,11 @@ func BenchmarkBacklog(b *testing.B) {
 			want    int
 		}{
 			"busy": {"update executions set workflow_id = 1, action = 'a1' where due_at is not null", func(s *Store) (int, error) {
-				list, err := s.ClaimExecutions(bg, "me", 4, []freshet.ID{1}, time.Minute, now)
+				list, err := s.ClaimExecutions(bg, "me", 4, 4, []freshet.ID{1}, time.Minute, now)
 				return len(list), err
 			}, 0},
 			"ordered": {"update executions set workflow_id = 1, action = 'a1' where due_at is not null; update workflows set ordered = 1 where id = 1", func(s *Store) (int, error) {
-				list, err := s.ClaimExecutions(bg, "me", 4, nil, time.Minute, now)
+				list, err := s.ClaimExecutions(bg, "me", 4, 4, nil, time.Minute, now)
 				for _, d := range list {
 					_, err = s.FinishAttempts(bg, []freshet.Attempted{{Execution: d.ID, Attempt: freshet.Attempt{N: d.Attempts, StartedAt: now}}}, now)
 				}
@@ -135,7 +135,7 @@ func BenchmarkBacklog(b *testing.B) {
 				return len(list), err
 			}, 0},
 			"put off": {"update executions set workflow_id = 1, action = 'a1' where due_at is not null", func(s *Store) (int, error) {
-				list, err := s.ClaimExecutions(bg, "me", 8, nil, time.Minute, now)
+				list, err := s.ClaimExecutions(bg, "me", 8, 8, nil, time.Minute, now)
 				var ended []freshet.Attempted
 				for _, d := range list {
 					ended = append(ended, freshet.Attempted{Execution: d.ID, Attempt: freshet.Attempt{N: d.Attempts, StartedAt: now, Error: "Too many.", RetryAfter: now.Add(time.Minute)}})

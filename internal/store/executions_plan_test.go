@@ -84,7 +84,7 @@ func useQueue(t *testing.T, s *Store) {
 			t.Fatal(err)
 		}
 	}
-	claimed, err := s.ClaimExecutions(bg, "me", 8, []freshet.ID{7}, time.Minute, now)
+	claimed, err := s.ClaimExecutions(bg, "me", 8, 8, []freshet.ID{7}, time.Minute, now)
 	must(err)
 	leased, err := s.LeaseExecutions(bg, "me", 4, 2, time.Minute, now)
 	must(err)

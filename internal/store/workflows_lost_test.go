@@ -131,7 +131,7 @@ func testEndedInBulk(t *testing.T, w *world) {
 	w.must(err)
 	other := w.workflow(func(d *freshet.Definition) { d.Trigger.Config.URL = "https://other.example/feed" })
 	w.read(other.Source, w.articles("z")...)
-	claimed, err := w.ClaimExecutions(bg, "me", 4, nil, time.Minute, w.now)
+	claimed, err := w.ClaimExecutions(bg, "me", 4, 4, nil, time.Minute, w.now)
 	w.must(err)
 	w.equal("claimed", len(claimed), 1)
 	w.equal("waiting for nothing", w.count("select count(*) from executions where state = 'queued'"), 0)
@@ -161,7 +161,7 @@ func testDeathsToldAgain(t *testing.T, w *world) {
 	w.read(flow.Source, w.articles("d", "c", "b", "a")...)
 	dies := freshet.Attempt{Error: "It cannot work.", Final: true}
 	for i, a := range []freshet.Attempt{dies, dies, {}, dies} {
-		claimed, err := w.ClaimExecutions(bg, "me", 1, nil, time.Minute, w.now)
+		claimed, err := w.ClaimExecutions(bg, "me", 1, 1, nil, time.Minute, w.now)
 		w.must(err)
 		w.attempted(claimed[0], a)
 		notices, err := w.Notices(bg, 10)

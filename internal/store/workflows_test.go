@@ -101,7 +101,7 @@ func (w *world) titles(e freshet.Execution) []string {
 
 func (w *world) claimExecutions() []freshet.Delivery {
 	w.Helper()
-	list, err := w.ClaimExecutions(bg, "me", 100, nil, 30*time.Second, w.now)
+	list, err := w.ClaimExecutions(bg, "me", 100, 100, nil, 30*time.Second, w.now)
 	w.must(err)
 	return list
 }
@@ -479,7 +479,7 @@ func testExecutionsRetained(t *testing.T, w *world) {
 func testReceiverGone(t *testing.T, w *world) {
 	flow := w.workflow(func(d *freshet.Definition) { d.Batch = freshet.BatchItem })
 	w.read(flow.Source, w.articles("a", "b", "c")...)
-	claimed, err := w.ClaimExecutions(bg, "me", 1, nil, time.Minute, w.now)
+	claimed, err := w.ClaimExecutions(bg, "me", 1, 1, nil, time.Minute, w.now)
 	w.must(err)
 	w.attempted(claimed[0], freshet.Attempt{Status: 410, Error: "The receiver is gone (410).", Gone: true})
 	w.equal("claimed", len(w.claimExecutions()), 0)
@@ -502,7 +502,7 @@ func testReceiverGone(t *testing.T, w *world) {
 func testReceiverWaits(t *testing.T, w *world) {
 	flow := w.workflow(func(d *freshet.Definition) { d.Batch = freshet.BatchItem })
 	w.read(flow.Source, w.articles("a", "b", "c")...)
-	claimed, err := w.ClaimExecutions(bg, "me", 1, nil, time.Minute, w.now)
+	claimed, err := w.ClaimExecutions(bg, "me", 1, 1, nil, time.Minute, w.now)
 	w.must(err)
 	until := w.now.Add(10 * time.Minute)
 	w.attempted(claimed[0], freshet.Attempt{Status: 429, Error: "Too many.", RetryAfter: until})
