@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -217,6 +218,8 @@ func (d *Definition) Check() FieldErrors {
 		bad.add("name", "must not be empty")
 	case n > mostName:
 		bad.add("name", fmt.Sprintf("is longer than %d characters", mostName))
+	case strings.ContainsFunc(d.Name, unicode.IsControl):
+		bad.add("name", "must be one line without control characters")
 	}
 	d.checkTrigger(&bad)
 	if len(d.Filter) > mostFilter {
@@ -304,7 +307,7 @@ func (a *Action) check(at string, bad *FieldErrors) {
 			bad.add(at+"url", "must be a notification address such as discord://token@id or ntfy://ntfy.sh/topic")
 		}
 	case Command:
-		if len(a.Command) == 0 || a.Command[0] == "" || len(a.Command) > mostArguments {
+		if len(a.Command) == 0 || a.Command[0] == "" || len(a.Command) > mostArguments || strings.Contains(strings.Join(a.Command, ""), "\x00") {
 			bad.add(at+"command", "must be a program and its arguments, each an entry of the list")
 		}
 	default:

@@ -89,6 +89,9 @@ func TestCheckDefinition(t *testing.T) {
 		"notify of nothing":      {action(Action{Type: Notify, URL: "discord"}), "actions[0].url"},
 		"notify, hidden":         {action(Action{Type: Notify, URL: Action{Type: Notify, URL: "discord://token@1"}.Shown().URL}), "actions[0].url"},
 		"command":                {action(Action{Type: Command, Command: []string{"/bin/true"}}), ""},
+		"a NUL in a command":     {action(Action{Type: Command, Command: []string{"/bin/true", "a\x00b"}}), "actions[0].command"},
+		"a name of two lines":    {func(d *Definition) { d.Name = "a\r\nb" }, "name"},
+		"a name of nothing":      {func(d *Definition) { d.Name = "\x00" }, "name"},
 		"command of nothing":     {action(Action{Type: Command}), "actions[0].command"},
 		"several": {func(d *Definition) {
 			d.Name, d.Batch, d.Trigger.Config.IntervalMinutes = "", "hour", 1
