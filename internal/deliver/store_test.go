@@ -147,28 +147,9 @@ func openPostgres(b *testing.B, instances int) (stores []*store.Store) {
 	if server == "" {
 		b.Skip("SKIPPED: FRESHET_TEST_POSTGRES names no server")
 	}
-	u, err := url.Parse(server)
-	if err != nil {
-		b.Fatal(err)
-	}
-	schema := fmt.Sprintf("freshet_deliver_%d_%d", os.Getpid(), time.Now().UnixNano())
-	run := func(statement string) {
-		conn, err := pgx.Connect(context.Background(), server)
-		if err != nil {
-			b.Fatal(err)
-		}
-		defer conn.Close(context.Background())
-		if _, err := conn.Exec(context.Background(), statement); err != nil {
-			b.Fatal(err)
-		}
-	}
-	run("create schema " + schema)
-	b.Cleanup(func() { run("drop schema " + schema + " cascade") })
-	query := u.Query()
-	query.Set("search_path", schema)
-	u.RawQuery = query.Encode()
+	dsn := emptySchema(b, server)
 	for range instances {
-		st, err := store.Open(b.Context(), u.String(), store.Options{Settings: freshet.DefaultSettings()})
+		st, err := store.Open(b.Context(), dsn, store.Options{Settings: freshet.DefaultSettings()})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -176,6 +157,32 @@ func openPostgres(b *testing.B, instances int) (stores []*store.Store) {
 		stores = append(stores, st)
 	}
 	return stores
+}
+
+// emptySchema makes a schema that goes when the test ends.
+func emptySchema(t testing.TB, server string) (dsn string) {
+	t.Helper()
+	u, err := url.Parse(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema := fmt.Sprintf("freshet_deliver_%d_%d", os.Getpid(), time.Now().UnixNano())
+	run := func(statement string) {
+		conn, err := pgx.Connect(context.Background(), server)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close(context.Background())
+		if _, err := conn.Exec(context.Background(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run("create schema " + schema)
+	t.Cleanup(func() { run("drop schema " + schema + " cascade") })
+	query := u.Query()
+	query.Set("search_path", schema)
+	u.RawQuery = query.Encode()
+	return u.String()
 }
 
 func benchmarkRunner(b *testing.B, stores []*store.Store, workflows int) {
