@@ -86,3 +86,45 @@ func (sg *stage) refreshes() {
 	}
 	sg.s.Kick()
 }
+
+// W8, S6: a poll that fails counts once on each workflow of its source; a poll that is put off because the host asked for
+// a pause counts on none.
+func TestPausesOfAHostCountOncePerFailingPoll(t *testing.T) {
+	onDatabases(t, func(t *testing.T, dsn string) {
+		synctest.Test(t, func(t *testing.T) { playPauses(newStage(t, dsn)) })
+	})
+}
+
+func playPauses(sg *stage) {
+	sg.set("a.example/one", func(*http.Request) (*http.Response, error) { return answer(429, "", "Retry-After", "3600"), nil })
+	sg.feeds("a.example/two", rss(feedItem("two", time.Now())))
+	two := sg.watches("https://a.example/two", 5)
+	time.Sleep(time.Minute)
+	same := sg.watches("https://a.example/one", 30)
+	one := sg.watches("https://a.example/one", 5) // before the first poll, or put off
+	time.Sleep(time.Second)
+	asked := len(sg.of("https://a.example/one")) // twice when the second one came while the first poll was under way
+	failures := func() (n []int) {
+		for _, id := range []freshet.ID{one, same, two} {
+			w, err := sg.st.Workflow(sg.Context(), id)
+			if err != nil {
+				sg.Fatal(err)
+			}
+			n = append(n, w.State.Failures)
+		}
+		return n
+	}
+	for polls := 1; polls <= 3; polls++ {
+		time.Sleep(30 * time.Minute) // within the pause; a refresh by hand is put off, too
+		sg.refreshes()
+		time.Sleep(29 * time.Minute)
+		if got := failures(); !slices.Equal(got, []int{polls, polls, 0}) || len(sg.of("https://a.example/one")) != asked+polls-1 {
+			sg.Errorf("after %d requests the workflows count %v, want %d for those of the source and none for the other of its host", len(sg.of("https://a.example/one")), got, polls)
+		}
+		time.Sleep(time.Minute)
+	}
+	time.Sleep(time.Minute)
+	if got := failures(); !slices.Equal(got, []int{4, 4, 0}) {
+		sg.Errorf("after the fourth: %v", got)
+	}
+}
