@@ -186,7 +186,9 @@ func (s *serving) finished(f store.Finished, o *freshet.Outcome) {
 	s.metrics.Polled(f.Source.Type, o)
 	s.metrics.Stored(f.NewItems, f.New-f.NewItems, f.Edited)
 	s.bell.Ring()
-	s.runner.Kick()
+	if f.Shown {
+		s.runner.Kick()
+	}
 	if f.New+f.Edited > 0 {
 		select {
 		case s.texts <- struct{}{}:

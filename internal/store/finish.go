@@ -26,6 +26,7 @@ type Finished struct {
 	Edited    int
 	TooOld    int  // posts that were not stored for their age (E6)
 	NewItems  int  // of the new posts, those that are no other source's item already
+	Shown     bool // to workflows: executions may be waiting
 	Disabled  bool // by this poll (F3, F6)
 	Moved     bool // to another address (F3)
 	Unhealthy bool // since this poll

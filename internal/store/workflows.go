@@ -366,7 +366,7 @@ func (t *tx) observeWorkflows(ctx context.Context, turns []*turn, now time.Time)
 	polled := map[freshet.ID]*turn{}
 	for _, u := range turns {
 		if u.before.Asked > 0 {
-			polled[u.before.ID] = u
+			polled[u.before.ID], u.Shown = u, true
 		}
 	}
 	if len(polled) == 0 {

@@ -187,9 +187,11 @@ func testWorkflowSource(t *testing.T, w *world) {
 	w.equal("in the river", src.InRiver, false)
 	w.equal("asked", src.Asked, 10*time.Minute)
 	w.equal("due", src.NextPollAt, w.now)
-	w.read(src.ID, w.articles("a")...)
+	w.equal("shown to workflows", w.read(src.ID, w.articles("a")...).Shown, true)
 	w.equal("river", len(w.river()), 0)
 	w.equal("next", w.source(src.ID).NextPollAt, w.now.Add(10*time.Minute))
+	plain := w.addNew(NewSource{URL: "https://plain.example/feed", Hidden: true})
+	w.equal("shown to none", w.read(plain.ID, w.articles("b")...).Shown, false)
 
 	// Added to the river it stays one source; removed from it the workflow goes on.
 	shown := w.addNew(NewSource{URL: watchedURL, AtOnce: true})
