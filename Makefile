@@ -31,7 +31,7 @@ cover: ## run the tests and write coverage.out and the share per package
 	go tool cover -func=coverage.out | tail -1
 
 perf: ## measure the first page in a slowed browser: weight, paint, shift, tasks
-	go test -count=1 -run TestH1 -v ./e2e
+	FRESHET_TEST_PERF=1 go test -count=1 -run TestH1 -v ./e2e
 
 pictures: ## make README's pictures anew, in docs/pictures
 	FRESHET_PICTURES=1 go test -count=1 -run TestMakePictures ./e2e
