@@ -41,14 +41,14 @@ func fillExecutions(t testing.TB, s *Store, finished, waiting int) {
 	}
 }
 
-// TestExecutionPlans uses the queue in every way while 100,000 executions are over and 10,000 wait, and looks at how the
+// TestExecutionPlans uses the queue in every way while 40,000 executions are over and 4,000 wait, and looks at how the
 // databases run each statement that was said: none reads all of them.
 func TestExecutionPlans(t *testing.T) {
 	if testing.Short() {
-		t.Skip("writes 110,000 executions")
+		t.Skip("writes 44,000 executions")
 	}
 	onEngines(t, func(t *testing.T, s *Store) {
-		fillExecutions(t, s, 100_000, 10_000)
+		fillExecutions(t, s, 40_000, 4_000)
 		useQueue(t, s)
 		said := slices.Concat(slices.Collect(maps.Keys(s.reads.texts)), slices.Collect(maps.Keys(s.writes.texts)))
 		slices.Sort(said)
