@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -188,12 +190,18 @@ func (r *receiver) moment(random *rand.Rand, any bool) {
 
 // Whatever dies when, every item fires once (W6): the program is killed fifty times in all, at random moments, every
 // other time in the middle of a delivery. Of two instances that share a database one is killed again and again.
+// FRESHET_TEST_KILLS is another number of kills for each of the three.
 func TestKilledDuringDeliveries(t *testing.T) {
 	for i, test := range []struct {
 		name  string
 		kills int
 		two   bool
 	}{{"SQLite", 20, false}, {"PostgreSQL", 15, false}, {"two instances on PostgreSQL", 15, true}} {
+		if text := os.Getenv("FRESHET_TEST_KILLS"); text != "" {
+			n, err := strconv.Atoi(text)
+			must(t, err)
+			test.kills = n
+		}
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			env := []string{"FRESHET_DATA=" + t.TempDir()}
