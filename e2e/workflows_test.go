@@ -188,7 +188,7 @@ func (r *receiver) moment(random *rand.Rand, any bool) {
 	<-pause.C // not a wait for something: the moment of the kill is what varies
 }
 
-// Whatever dies when, every item fires once (W6): the program is killed fifty times in all, at random moments, every
+// Whatever dies when, every item fires once (W6): the program is killed again and again, at random moments, every
 // other time in the middle of a delivery. Of two instances that share a database one is killed again and again.
 // FRESHET_TEST_KILLS is another number of kills for each of the three.
 func TestKilledDuringDeliveries(t *testing.T) {
@@ -196,7 +196,7 @@ func TestKilledDuringDeliveries(t *testing.T) {
 		name  string
 		kills int
 		two   bool
-	}{{"SQLite", 20, false}, {"PostgreSQL", 15, false}, {"two instances on PostgreSQL", 15, true}} {
+	}{{"SQLite", 50, false}, {"PostgreSQL", 15, false}, {"two instances on PostgreSQL", 15, true}} {
 		if text := os.Getenv("FRESHET_TEST_KILLS"); text != "" {
 			n, err := strconv.Atoi(text)
 			must(t, err)
