@@ -123,7 +123,7 @@ func (b *bench) startProgram(ctx context.Context, folder string) error {
 	}
 	b.api = fmt.Sprintf("http://127.0.0.1:%d", port)
 	env := []string{"FRESHET_LISTEN=127.0.0.1:" + fmt.Sprint(port), "FRESHET_DATA=" + filepath.Join(folder, "data"),
-		"FRESHET_DATABASE=" + b.database, "FRESHET_FETCH_ALLOW=127.0.0.0/8", "FRESHET_INTERVAL=30d", "FRESHET_CONFIG=", "XDG_CONFIG_HOME=" + folder}
+		"FRESHET_DATABASE=" + b.database, "FRESHET_FETCH_ALLOW=127.0.0.0/8", "FRESHET_INTERVAL=365d", "FRESHET_CONFIG=", "XDG_CONFIG_HOME=" + folder}
 	if b.program, err = start(folder, "freshet", env, program, "serve"); err != nil {
 		return err
 	}
