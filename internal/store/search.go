@@ -266,6 +266,7 @@ type itemText struct {
 	place
 	title, body string
 	number      sql.NullInt64 // its row in FTS5, if it has one
+	known       bool          // to FTS5, which is spared the look for a row that cannot be there
 }
 
 // words calls yield for every word of title and body, as many as are indexed.
@@ -323,7 +324,11 @@ func indexSQLite(ctx context.Context, t *tx, pending []int64) error {
 	for i := range texts {
 		doc = append(doc[:0], everyItem...)
 		texts[i].words(func(_ int, word []byte) { doc = append(append(doc, ' '), word...) })
-		if _, err := t.exec(ctx, "insert or replace into search (rowid, doc) values ($1, $2)", texts[i].number.Int64, string(doc)); err != nil {
+		insert := "insert into search (rowid, doc) values ($1, $2)"
+		if texts[i].known {
+			insert = "insert or replace into search (rowid, doc) values ($1, $2)"
+		}
+		if _, err := t.exec(ctx, insert, texts[i].number.Int64, string(doc)); err != nil {
 			return err
 		}
 	}
@@ -332,7 +337,7 @@ func indexSQLite(ctx context.Context, t *tx, pending []int64) error {
 
 // placeText gives a text that has none a row number among those of its second.
 func placeText(ctx context.Context, t *tx, text *itemText) error {
-	if text.number.Valid {
+	if text.known = text.number.Valid; text.known {
 		return nil
 	}
 	first := firstRow(text.published)

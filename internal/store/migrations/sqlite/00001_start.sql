@@ -121,6 +121,7 @@ create index posts_item on posts (item_id);
 -- A text's row number is its place: the second it was published, then 18 bits that tell the texts of a second apart.
 -- So matches are read in the river's order, and only as many as a page holds.
 create virtual table search using fts5 (doc, content='', contentless_delete=1, tokenize='ascii');
+insert into search (search, rank) values ('automerge', 16); -- half the rewriting of what is indexed; a search looks in more segments
 create table search_places (place integer primary key, item_id integer not null unique references items (id) on delete cascade) strict;
 create table search_pending (item_id integer primary key references items (id) on delete cascade) strict;
 
