@@ -13,8 +13,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
-	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,13 +20,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"freshet"
 	"freshet/internal/deliver"
 	"freshet/internal/fetch"
 	"freshet/internal/reader"
 	"freshet/internal/store"
+	"freshet/internal/testdb"
 )
 
 var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
@@ -52,40 +49,9 @@ func trigger(t *testing.T, name string, play func(t *testing.T, w *watching)) {
 		t.Parallel() // it is the making of a PostgreSQL schema that takes time
 		t.Run("sqlite", func(t *testing.T) { play(t, newWatching(t, filepath.Join(t.TempDir(), "freshet.db"))) })
 		t.Run("postgres", func(t *testing.T) {
-			server := os.Getenv("FRESHET_TEST_POSTGRES")
-			if server == "" {
-				t.Skip("SKIPPED: FRESHET_TEST_POSTGRES names no server")
-			}
-			play(t, newWatching(t, emptySchema(t, server)))
+			play(t, newWatching(t, testdb.Postgres(t, "synchronous_commit=off")))
 		})
 	})
-}
-
-// emptySchema makes a schema that goes when the test ends.
-func emptySchema(t *testing.T, server string) (dsn string) {
-	t.Helper()
-	u, err := url.Parse(server)
-	if err != nil {
-		t.Fatal(err)
-	}
-	schema := fmt.Sprintf("freshet_trigger_%d_%d", os.Getpid(), time.Now().UnixNano())
-	run := func(statement string) {
-		conn, err := pgx.Connect(context.Background(), server)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close(context.Background())
-		if _, err := conn.Exec(context.Background(), statement); err != nil {
-			t.Fatal(err)
-		}
-	}
-	run("create schema " + schema)
-	t.Cleanup(func() { run("drop schema " + schema + " cascade") })
-	query := u.Query()
-	query.Set("search_path", schema)
-	query.Set("synchronous_commit", "off")
-	u.RawQuery = query.Encode()
-	return u.String()
 }
 
 func newWatching(t *testing.T, dsn string) *watching {

@@ -14,6 +14,7 @@ import (
 	"freshet"
 	"freshet/internal/feed"
 	"freshet/internal/store"
+	"freshet/internal/testdb"
 )
 
 // growing is a site whose feed lists more titles each time it is asked.
@@ -167,11 +168,7 @@ func TestCleanupBeforePolling(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Run("sqlite", func(t *testing.T) { checkCleanup(t, "", processed) })
 			t.Run("postgres", func(t *testing.T) {
-				server := os.Getenv("FRESHET_TEST_POSTGRES")
-				if server == "" {
-					t.Skip("SKIPPED: FRESHET_TEST_POSTGRES names no server")
-				}
-				checkCleanup(t, emptySchema(t, server), processed)
+				checkCleanup(t, testdb.Postgres(t), processed)
 			})
 		})
 	}

@@ -1,20 +1,16 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
-	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"freshet"
+	"freshet/internal/testdb"
 )
 
 // The rules of the cadence seed (001), each by runs of freshet ingest, on both databases.
@@ -36,40 +32,10 @@ func TestCadenceRules(t *testing.T) {
 		t.Run(rule.name, func(t *testing.T) {
 			t.Run("sqlite", func(t *testing.T) { rule.check(t, newPipeline(t, "")) })
 			t.Run("postgres", func(t *testing.T) {
-				server := os.Getenv("FRESHET_TEST_POSTGRES")
-				if server == "" {
-					t.Skip("SKIPPED: FRESHET_TEST_POSTGRES names no server")
-				}
-				rule.check(t, newPipeline(t, emptySchema(t, server)))
+				rule.check(t, newPipeline(t, testdb.Postgres(t)))
 			})
 		})
 	}
-}
-
-// emptySchema makes a schema that goes when the test ends.
-func emptySchema(t *testing.T, server string) (dsn string) {
-	t.Helper()
-	schema := fmt.Sprintf("freshet_cmd_%d_%d", os.Getpid(), time.Now().UnixNano())
-	run := func(statement string) {
-		conn, err := pgx.Connect(context.Background(), server)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close(context.Background())
-		if _, err := conn.Exec(context.Background(), statement); err != nil {
-			t.Fatal(err)
-		}
-	}
-	run("create schema " + schema)
-	t.Cleanup(func() { run("drop schema " + schema + " cascade") })
-	u, err := url.Parse(server)
-	if err != nil {
-		t.Fatal(err)
-	}
-	query := u.Query()
-	query.Set("search_path", schema)
-	u.RawQuery = query.Encode()
-	return u.String()
 }
 
 // pipeline is an instance that is polled by runs of freshet ingest, and a site that it polls.

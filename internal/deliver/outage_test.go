@@ -3,13 +3,13 @@ package deliver
 import (
 	"context"
 	"fmt"
-	"os"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"freshet"
 	"freshet/internal/store"
+	"freshet/internal/testdb"
 )
 
 // Receivers that are down for a day in every way there is, in fake time and through each database: what they were to get
@@ -19,11 +19,7 @@ func TestDownForADayThroughTheStore(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) { dayDown(t, ":memory:") })
 	})
 	t.Run("postgres", func(t *testing.T) {
-		server := os.Getenv("FRESHET_TEST_POSTGRES")
-		if server == "" {
-			t.Skip("SKIPPED: FRESHET_TEST_POSTGRES names no server")
-		}
-		dsn := emptySchema(t, server)
+		dsn := testdb.Postgres(t)
 		synctest.Test(t, func(t *testing.T) { dayDown(t, dsn) })
 	})
 }

@@ -7,8 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -16,10 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"freshet"
 	"freshet/internal/store"
+	"freshet/internal/testdb"
 )
 
 var _ Queue = (*store.Store)(nil)
@@ -143,11 +140,7 @@ func BenchmarkRunner(b *testing.B) {
 
 // openPostgres opens an empty schema of the server that FRESHET_TEST_POSTGRES names, several times.
 func openPostgres(b *testing.B, instances int) (stores []*store.Store) {
-	server := os.Getenv("FRESHET_TEST_POSTGRES")
-	if server == "" {
-		b.Skip("SKIPPED: FRESHET_TEST_POSTGRES names no server")
-	}
-	dsn := emptySchema(b, server)
+	dsn := testdb.Postgres(b)
 	for range instances {
 		st, err := store.Open(b.Context(), dsn, store.Options{Settings: freshet.DefaultSettings()})
 		if err != nil {
@@ -157,32 +150,6 @@ func openPostgres(b *testing.B, instances int) (stores []*store.Store) {
 		stores = append(stores, st)
 	}
 	return stores
-}
-
-// emptySchema makes a schema that goes when the test ends.
-func emptySchema(t testing.TB, server string) (dsn string) {
-	t.Helper()
-	u, err := url.Parse(server)
-	if err != nil {
-		t.Fatal(err)
-	}
-	schema := fmt.Sprintf("freshet_deliver_%d_%d", os.Getpid(), time.Now().UnixNano())
-	run := func(statement string) {
-		conn, err := pgx.Connect(context.Background(), server)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close(context.Background())
-		if _, err := conn.Exec(context.Background(), statement); err != nil {
-			t.Fatal(err)
-		}
-	}
-	run("create schema " + schema)
-	t.Cleanup(func() { run("drop schema " + schema + " cascade") })
-	query := u.Query()
-	query.Set("search_path", schema)
-	u.RawQuery = query.Encode()
-	return u.String()
 }
 
 func benchmarkRunner(b *testing.B, stores []*store.Store, workflows int) {

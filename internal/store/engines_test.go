@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -11,6 +9,7 @@ import (
 	"time"
 
 	"freshet"
+	"freshet/internal/testdb"
 )
 
 // engines are the databases that a test runs on: PostgreSQL only where FRESHET_TEST_POSTGRES names a server.
@@ -36,7 +35,7 @@ func openEngine(t testing.TB, engine string) *Store {
 	t.Helper()
 	dsn := filepath.Join(t.TempDir(), "freshet.db")
 	if engine == "postgres" {
-		dsn = ownSchema(t)
+		dsn = testdb.Postgres(t)
 	}
 	s, err := Open(context.Background(), dsn, Options{Settings: freshet.DefaultSettings()})
 	if err != nil {
@@ -44,32 +43,6 @@ func openEngine(t testing.TB, engine string) *Store {
 	}
 	t.Cleanup(func() { s.Close() })
 	return s
-}
-
-func ownSchema(t testing.TB) string {
-	t.Helper()
-	u, err := url.Parse(os.Getenv("FRESHET_TEST_POSTGRES"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	admin := &Store{}
-	if err := admin.openPostgres(u.String()); err != nil {
-		t.Fatal(err)
-	}
-	schema := fmt.Sprintf("freshet_read_%d_%d", os.Getpid(), time.Now().UnixNano())
-	if _, err := admin.writer.Exec("create schema " + schema); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if _, err := admin.writer.Exec("drop schema " + schema + " cascade"); err != nil {
-			t.Error(err)
-		}
-		admin.writer.Close()
-	})
-	query := u.Query()
-	query.Set("search_path", schema)
-	u.RawQuery = query.Encode()
-	return u.String()
 }
 
 // processTime is the processor time that this process has taken.

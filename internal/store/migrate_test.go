@@ -17,6 +17,7 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"freshet"
+	"freshet/internal/testdb"
 )
 
 // Instances that start together on an empty database all find it ready.
@@ -25,7 +26,7 @@ func TestManyInstancesStartAtOnce(t *testing.T) {
 		t.Run(engine, func(t *testing.T) {
 			dsn := filepath.Join(t.TempDir(), "freshet.db")
 			if engine == "postgres" {
-				dsn = ownSchema(t)
+				dsn = testdb.Postgres(t)
 			}
 			var wg sync.WaitGroup
 			for range 6 {

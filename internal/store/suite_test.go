@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"freshet"
+	"freshet/internal/testdb"
 )
 
 // suite is what both databases must do. Each test has a database of its own.
@@ -131,7 +132,7 @@ var everyShard = func() (shards []int) {
 func newWorld(t *testing.T, engine string) *world {
 	w := &world{T: t, now: time.Date(2026, 2, 17, 10, 0, 0, 0, time.UTC), settings: freshet.DefaultSettings()}
 	if engine == "postgres" {
-		w.dsn = ownSchema(t)
+		w.dsn = testdb.Postgres(t)
 	} else {
 		w.dsn = filepath.Join(t.TempDir(), "freshet.db")
 	}
