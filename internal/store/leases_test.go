@@ -206,7 +206,11 @@ func testPausedPollers(t *testing.T, w *world) {
 	poller := func(owner string, seed uint64) {
 		random := rand.New(rand.NewPCG(seed, seed))
 		for round := range 16 {
-			now := tick(time.Duration(random.IntN(40)) * time.Second)
+			pause := time.Duration(random.IntN(40)) * time.Second
+			if random.IntN(4) == 0 {
+				pause = 20 * time.Minute // sources are due, so that there is something to be late with
+			}
+			now := tick(pause)
 			shards, err := w.Acquire(bg, owner, ttl, now)
 			if err != nil {
 				t.Error(err)
