@@ -17,6 +17,7 @@ import (
 	"freshet/internal/deliver"
 	"freshet/internal/discover"
 	"freshet/internal/fetch"
+	"freshet/internal/loop"
 	"freshet/internal/metrics"
 	"freshet/internal/poll"
 	"freshet/internal/reader"
@@ -190,10 +191,7 @@ func (s *serving) finished(f store.Finished, o *freshet.Outcome) {
 		s.runner.Kick()
 	}
 	if f.New+f.Edited > 0 {
-		select {
-		case s.texts <- struct{}{}:
-		default:
-		}
+		loop.Wake(s.texts)
 	}
 }
 

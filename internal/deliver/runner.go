@@ -4,14 +4,13 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"math"
 	"math/rand/v2"
 	"runtime/debug"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"freshet"
+	"freshet/internal/loop"
 )
 
 // Queue hands out executions that are due. A claimed one belongs to its owner until the lease ends.
@@ -50,7 +49,7 @@ type Runner struct {
 	action Action
 	o      RunnerOptions
 	log    *slog.Logger
-	kicked chan struct{}
+	loop   *loop.Loop
 }
 
 // NewRunner returns a runner that does nothing until Run.
@@ -61,44 +60,26 @@ func NewRunner(q Queue, action Action, o RunnerOptions) *Runner {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Runner{queue: q, action: action, o: o, log: o.Logger, kicked: make(chan struct{}, 1)}
+	return &Runner{queue: q, action: action, o: o, log: o.Logger, loop: loop.New()}
 }
 
 // Kick makes Run look now for what is due. It never blocks.
-func (r *Runner) Kick() { wake(r.kicked) }
-
-// wake makes the receiver of a channel of capacity one look again.
-func wake(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
-}
+func (r *Runner) Kick() { r.loop.Kick() }
 
 // Run carries out what is due until ctx ends. Then it begins nothing new, gives attempts under way a few
 // seconds, and records how they ended; those that it has to stop are begun again by whoever runs next.
 func (r *Runner) Run(ctx context.Context) error {
-	attempts, stopAttempts := outlive(ctx, grace)
+	attempts, stopAttempts := loop.Outlive(ctx, grace)
 	defer stopAttempts()
-	records, stopRecords := outlive(ctx, grace+lastCommit)
+	records, stopRecords := loop.Outlive(ctx, grace+lastCommit)
 	defer stopRecords()
 	s := &shift{Runner: r, owner: fmt.Sprintf("%016x", rand.Uint64()), attempts: attempts, slots: newSlots(r.o.Concurrency)}
 	s.ends = newEnds(r.queue, r.log, s.finished)
 	s.ends.start(records)
-	s.loop(ctx)
+	s.loop.Run(ctx, s.slots.freed, s.look)
 	s.workers.Wait()
 	s.ends.stop()
 	return nil
-}
-
-// outlive returns a context that ends d after ctx does.
-func outlive(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() {
-		timer := time.AfterFunc(d, cancel)
-		context.AfterFunc(longer, func() { timer.Stop() })
-	})
-	return longer, func() { stop(); cancel() }
 }
 
 // shift is one Run.
@@ -109,33 +90,14 @@ type shift struct {
 	ends     *ends
 	attempts context.Context // of attempts under way
 	workers  sync.WaitGroup
-	planned  atomic.Int64 // when the loop means to look again, in Unix nanoseconds
-	unwell   time.Time    // since when the database does not answer
-}
-
-// loop looks for what is due when it is, when kicked, and when an end makes room for what waits for it.
-func (s *shift) loop(ctx context.Context) {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-timer.C:
-		case <-s.kicked:
-		case <-s.slots.freed:
-		}
-		s.planned.Store(math.MaxInt64) // what is recorded meanwhile may be missed by this look
-		wait := s.look(ctx)
-		s.planned.Store(time.Now().Add(wait).UnixNano())
-		timer.Reset(wait)
-	}
+	unwell   time.Time // since when the database does not answer
 }
 
 // finished is told of every attempt whose end is recorded. One that is due again before the next look
 // brings it forward, and so does one that was given up: people are told of it by an alert.
 func (s *shift) finished(e freshet.Execution, a freshet.Attempt) {
-	if e.State == freshet.Dead || !e.DueAt.IsZero() && e.DueAt.UnixNano() < s.planned.Load() {
+	s.loop.Due(e.DueAt)
+	if e.State == freshet.Dead {
 		s.Kick()
 	}
 	if s.o.Finished != nil {

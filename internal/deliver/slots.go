@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"freshet"
+	"freshet/internal/loop"
 )
 
 // slots counts attempts under way, in all and of each workflow. No workflow gets more than a quarter of
@@ -52,7 +53,7 @@ func (s *slots) free(workflow freshet.ID) {
 		delete(s.of, workflow)
 	}
 	if s.hungry {
-		wake(s.freed)
+		loop.Wake(s.freed)
 	}
 }
 

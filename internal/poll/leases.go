@@ -147,7 +147,7 @@ func (r *run) renewLeases(ctx context.Context) error {
 	r.leases.keep(shards, taken, asked)
 	if len(taken) > 0 {
 		r.log.Debug("[Polling] hosts taken over", "shards", len(taken), "held", len(shards))
-		wake(r.kicked)
+		r.loop.Kick()
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"freshet"
 	"freshet/internal/fetch"
+	"freshet/internal/loop"
 	"freshet/internal/store"
 )
 
@@ -84,7 +85,7 @@ func (r *recorder) stop() {
 	r.mu.Lock()
 	r.closed = true
 	r.mu.Unlock()
-	wake(r.arrived)
+	loop.Wake(r.arrived)
 	<-r.ended
 }
 
@@ -119,7 +120,7 @@ func (r *recorder) add(e *entry) {
 	r.bytes += e.size - expected
 	r.mu.Unlock()
 	r.room.Signal() // most are smaller than expected
-	wake(r.arrived)
+	loop.Wake(r.arrived)
 }
 
 // sizeOf is roughly what an outcome takes of memory.
@@ -278,9 +279,7 @@ func (r *recorder) giveUp(batch []*entry, err error) {
 // tell says what became of a poll: to the log (S9), to the verdict about our own network, to the loop when
 // the source is due again before its next look, to whoever counts and follows.
 func (r *run) tell(e *entry, f store.Finished) {
-	if next := f.Source.NextPollAt; !next.IsZero() && next.UnixNano() < r.planned.Load() {
-		wake(r.kicked)
-	}
+	r.loop.Due(f.Source.NextPollAt)
 	logPoll(r.log, e, f)
 	if f.Recorded && unreached(e.outcome) {
 		r.network.unreached(f.Host.ID, e.source.ID)

@@ -25,7 +25,7 @@ func (s *Scheduler) RunRefresh(ctx context.Context, id freshet.ID) error {
 		stop()
 	}
 	r.keepLeases(ctx)
-	r.loop(ctx)
+	r.loop.Run(ctx, r.turns.freed, r.look)
 	return errors.Join(result, r.end())
 }
 

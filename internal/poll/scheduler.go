@@ -12,13 +12,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"freshet"
+	"freshet/internal/loop"
 	"freshet/internal/store"
 )
 
@@ -93,7 +93,7 @@ type Scheduler struct {
 	reader  Reader
 	o       Options
 	log     *slog.Logger
-	kicked  chan struct{}
+	loop    *loop.Loop
 	network *network
 	running atomic.Pointer[run] // Run's, while it polls
 }
@@ -101,21 +101,13 @@ type Scheduler struct {
 // New returns a scheduler that does nothing until Run or RunRefresh.
 func New(st Store, reader Reader, o Options) *Scheduler {
 	o = o.withDefaults()
-	s := &Scheduler{store: st, reader: reader, o: o, log: o.Logger, kicked: make(chan struct{}, 1)}
+	s := &Scheduler{store: st, reader: reader, o: o, log: o.Logger, loop: loop.New()}
 	s.network = newNetwork(s.log, s.Kick)
 	return s
 }
 
 // Kick makes Run look for due sources now: something was added, refreshed or edited. It never blocks.
-func (s *Scheduler) Kick() { wake(s.kicked) }
-
-// wake makes the receiver of a channel of capacity one look again.
-func wake(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
-}
+func (s *Scheduler) Kick() { s.loop.Kick() }
 
 // Paused says since when and why polling is paused because our own network seems to be down (S5); a
 // zero time when it is not.
@@ -141,11 +133,11 @@ func (s *Scheduler) Ready() error {
 // timeout, at most 4 s), records their outcomes, gives back what it had claimed and releases its leases.
 func (s *Scheduler) Run(ctx context.Context) error {
 	r := s.begin(ctx, s.store.Acquire)
-	r.kicked, r.network, r.spread = s.kicked, s.network, true
+	r.loop, r.network, r.spread = s.loop, s.network, true
 	r.looked.Store(time.Now().UnixNano())
 	s.running.Store(r)
 	r.keepLeases(ctx)
-	r.loop(ctx)
+	r.loop.Run(ctx, r.turns.freed, r.look)
 	s.running.Store(nil)
 	return r.end()
 }
@@ -153,7 +145,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 // run is one Run or RunRefresh.
 type run struct {
 	*Scheduler
-	kicked   chan struct{}
+	loop     *loop.Loop
 	network  *network    // nil: no verdict about our own network
 	spread   bool        // what is overdue at the start and after a long sleep is spread
 	refresh  freshet.ID  // only what waits for it is polled; 0 for all that is due
@@ -166,7 +158,6 @@ type run struct {
 	workers  sync.WaitGroup // visits and the keeper of leases
 	looked   atomic.Int64   // when the loop last looked for due sources, in Unix nanoseconds
 	unwell   time.Time      // since when the database does not answer the loop
-	planned  atomic.Int64   // when it means to look again, in Unix nanoseconds
 
 	requests, records context.Context // outlive the run's context, by the grace and by the last commit
 	cancel            func()
@@ -179,10 +170,10 @@ const (
 
 func (s *Scheduler) begin(ctx context.Context, acquire acquire) *run {
 	grace := min(s.o.FetchTimeout, longestGrace)
-	requests, stopRequests := outlive(ctx, grace)
-	records, stopRecords := outlive(ctx, grace+lastCommit)
+	requests, stopRequests := loop.Outlive(ctx, grace)
+	records, stopRecords := loop.Outlive(ctx, grace+lastCommit)
 	r := &run{
-		Scheduler: s, kicked: make(chan struct{}, 1),
+		Scheduler: s, loop: loop.New(),
 		leases: newLeases(acquire, fmt.Sprintf("%016x", rand.Uint64()), s.o.LeaseTTL),
 		turns:  newTurns(2 * s.o.Concurrency), slots: make(chan struct{}, s.o.Concurrency),
 		requests: requests, records: records,
@@ -191,16 +182,6 @@ func (s *Scheduler) begin(ctx context.Context, acquire acquire) *run {
 	r.recorder = newRecorder(s.store, s.log, s.o.Concurrency, r.tell)
 	r.recorder.start(records)
 	return r
-}
-
-// outlive returns a context that ends d after ctx does.
-func outlive(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() {
-		sleep(longer, d)
-		cancel()
-	})
-	return longer, func() { stop(); cancel() }
 }
 
 // end waits for what is under way and releases the leases.
@@ -216,26 +197,7 @@ func (r *run) end() error {
 	return nil
 }
 
-// loop looks for due sources when one is due, when kicked, when there is room for more, and every tick.
-func (r *run) loop(ctx context.Context) {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-timer.C:
-		case <-r.kicked:
-		case <-r.turns.freed:
-		}
-		r.planned.Store(math.MaxInt64) // what is recorded meanwhile may be missed by this look
-		wait := r.look(ctx)
-		r.planned.Store(time.Now().Add(wait).UnixNano())
-		timer.Reset(wait)
-	}
-}
-
-// look polls what is due and returns when to look again.
+// look polls what is due and returns when to look again, after a tick at the latest.
 func (r *run) look(ctx context.Context) time.Duration {
 	r.spreadAfterPause(ctx)
 	shards := r.leases.held()

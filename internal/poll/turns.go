@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"freshet"
+	"freshet/internal/loop"
 )
 
 // turns are the hosts that are being visited. A host is busy from its claim until its outcomes are
@@ -53,7 +54,7 @@ func (t *turns) finish(host freshet.ID) {
 // signal wakes the loop when it waits for room and there is enough to be worth a look.
 func (t *turns) signal() {
 	if t.wanted && t.working <= t.limit*3/4 {
-		wake(t.freed)
+		loop.Wake(t.freed)
 	}
 }
 
