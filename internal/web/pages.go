@@ -78,7 +78,7 @@ const tellRefresh = time.Minute
 func (s *Server) newLayout(r *http.Request, here, title string) (layout, error) {
 	l := layout{
 		Title: title, Here: here, Now: time.Now().UTC(), Notice: notices[r.URL.Query().Get("notice")],
-		Back: withoutNotice(r.URL), Packs: s.packs, Retention: freshet.Span(s.Store.Settings().Retention),
+		Back: backOf(r, here), Packs: s.packs, Retention: freshet.Span(s.Store.Settings().Retention),
 	}
 	if s.Offline != nil {
 		l.Offline = s.Offline()
@@ -94,14 +94,23 @@ func (s *Server) newLayout(r *http.Request, here, title string) (layout, error) 
 	return l, err
 }
 
-func withoutNotice(u *url.URL) string {
-	q := u.Query()
+// partRoots are the first pages of the parts of the site.
+var partRoots = map[string]string{"river": "/", "sources": "/sources", "workflows": "/workflows"}
+
+// backOf is where the forms of a page lead back to: to its own address or, where it answers a form and has none, to its
+// part of the site.
+func backOf(r *http.Request, here string) string {
+	if r.Method == http.MethodPost {
+		return partRoots[here]
+	}
+	return address(r.URL.EscapedPath(), withoutNotice(r.URL.Query()))
+}
+
+// withoutNotice takes out of a query what the page before told.
+func withoutNotice(q url.Values) url.Values {
 	q.Del("notice")
 	q.Del("removed")
-	if len(q) == 0 {
-		return u.Path
-	}
-	return u.Path + "?" + q.Encode()
+	return q
 }
 
 // pageTemplates are the pages by name. Each is parsed, together with the layout and the shared parts, when it is

@@ -108,7 +108,7 @@ func (s *Server) writeRiver(w http.ResponseWriter, r *http.Request, v view) erro
 	}
 	status := http.StatusOK
 	if v.wrongName != "" {
-		status = http.StatusUnprocessableEntity
+		status, page.Back = http.StatusUnprocessableEntity, address("/", page.Filter.Values())
 	}
 	return render(w, status, "river", page)
 }

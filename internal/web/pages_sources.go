@@ -90,9 +90,7 @@ func (s *Server) newSourcesPage(r *http.Request) (*sourcesPage, error) {
 	s.group(page, chosen[from:min(from+sourcesPerPage, len(chosen))])
 	if from+sourcesPerPage < len(chosen) {
 		q.Set("from", strconv.Itoa(from+sourcesPerPage))
-		q.Del("notice")
-		q.Del("removed")
-		page.NextURL = "/sources?" + q.Encode()
+		page.NextURL = address("/sources", withoutNotice(q))
 	}
 	return page, s.addRemoved(r, page)
 }
@@ -226,6 +224,7 @@ func (s *Server) renderSource(w http.ResponseWriter, r *http.Request, status int
 		return err
 	}
 	if len(form.Wrong) > 0 {
+		l.Back = "/sources/" + src.ID.String()
 		l.Problem = "Nothing was saved: " + plural(len(form.Wrong), "field needs", "fields need") + " a look."
 	}
 	items, err := s.Store.River(r.Context(), store.RiverQuery{Sources: []freshet.ID{src.ID}, Limit: 20})

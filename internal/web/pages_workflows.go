@@ -136,7 +136,6 @@ func (s *Server) renderWorkflow(w http.ResponseWriter, r *http.Request, status i
 		return err
 	}
 	page := workflowView{layout: l, Workflow: flow, Form: form}
-	page.Back = "/workflows"
 	if len(form.Wrong) > 0 {
 		page.Problem = "Nothing was saved: " + plural(len(form.Wrong), "field needs", "fields need") + " a look."
 	}

@@ -95,7 +95,7 @@ async function bring() {
 
 // newPages are as many pages as it takes to meet what is shown, undefined when that is too many.
 async function newPages() {
-  let page = await pageAt(location.href);
+  let page = await pageAt(pill.firstElementChild.href);
   const pages = [page];
   if (isEmpty()) return pages;
   while (!knows(page) && nextOf(page) && pages.length < mostPages) pages.push(page = await pageAt(nextOf(page)));
