@@ -3,7 +3,6 @@ package fetch
 import (
 	"crypto/tls"
 	"errors"
-	"fmt"
 )
 
 // NoAnswer says in a sentence why a host gave no answer: its address is refused, it is not found or not
@@ -18,7 +17,7 @@ func NoAnswer(err error, host string) string {
 	case isDNS(err), isDial(err):
 		return connectFailure(err, host).Sentence
 	case closedEarly(err):
-		return fmt.Sprintf("%s closed the connection without an answer.", host)
+		return answerFailure(err, host).Sentence
 	}
 	return ""
 }

@@ -42,7 +42,6 @@ type conn struct {
 	http   *http.ClientConn
 	socket *socket
 	usedAt time.Time
-	used   bool
 }
 
 // usable reports whether another request may go out on the connection.
