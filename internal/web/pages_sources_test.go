@@ -1,12 +1,14 @@
 package web
 
 import (
+	"context"
 	"net/url"
 	"strings"
 	"testing"
 	"time"
 
 	"freshet"
+	"freshet/internal/discover"
 	"freshet/internal/store"
 )
 
@@ -88,6 +90,25 @@ func TestAddByForm(t *testing.T) {
 	for _, address := range []string{"https://a.example/1", "https://b.example/2"} {
 		if w, err := s.Store.FindSource(t.Context(), address); err != nil || w.Source.Folder != "Both" || w.Source.Title != "" {
 			t.Errorf("%s: %+v, %v", address, w.Source, err)
+		}
+	}
+}
+
+// A page without feeds is offered to be watched, with all that was typed.
+func TestOfferToWatchKeepsOptions(t *testing.T) {
+	s := newSite(t, func(c *Config) {
+		everyType(c)
+		c.Find = func(context.Context, string) ([]discover.Candidate, error) {
+			return nil, &freshet.Failure{Code: "not_a_feed", Sentence: "No feed was found."}
+		}
+	})
+	typed := url.Values{"url": {"https://example.org/page"}, "title": {"Mine"}, "folder": {"News"}, "every_minutes": {"90"}, "poll_delay_seconds": {"2.5"}}
+	_, offer, _ := strings.Cut(s.send("/sources", typed).Body.String(), `<form class="message watch"`)
+	offer, _, _ = strings.Cut(offer, "</form>")
+	typed.Set("type", "website")
+	for name := range typed {
+		if want := `name="` + name + `" value="` + typed.Get(name) + `"`; !strings.Contains(offer, want) {
+			t.Errorf("the offer lacks %s:\n%s", want, offer)
 		}
 	}
 }
