@@ -33,6 +33,17 @@ func findBriefing(ctx context.Context, st *store.Store, nameOrID string) (freshe
 	return b, err
 }
 
+// withBriefing does something with the briefing of a name or id.
+func withBriefing(cmd *cobra.Command, nameOrID string, do func(context.Context, *store.Store, *freshet.Briefing) error) error {
+	return withStore(cmd, func(ctx context.Context, _ *config, st *store.Store) error {
+		b, err := findBriefing(ctx, st, nameOrID)
+		if err != nil {
+			return err
+		}
+		return do(ctx, st, &b)
+	})
+}
+
 func briefingListCmd() *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
@@ -69,12 +80,8 @@ func briefingShowCmd() *cobra.Command {
 		Short: "Show a briefing and its sources",
 		Args:  exactly(1, "one name or id"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withStore(cmd, func(ctx context.Context, _ *config, st *store.Store) error {
-				b, err := findBriefing(ctx, st, args[0])
-				if err != nil {
-					return err
-				}
-				return printBriefing(cmd.OutOrStdout(), &b, asJSON)
+			return withBriefing(cmd, args[0], func(_ context.Context, _ *store.Store, b *freshet.Briefing) error {
+				return printBriefing(cmd.OutOrStdout(), b, asJSON)
 			})
 		},
 	}
@@ -208,16 +215,12 @@ func briefingEditCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return withStore(cmd, func(ctx context.Context, _ *config, st *store.Store) error {
-				b, err := findBriefing(ctx, st, args[0])
+			return withBriefing(cmd, args[0], func(ctx context.Context, st *store.Store, found *freshet.Briefing) error {
+				taken, err := sourcesOf(ctx, st, found, remove)
 				if err != nil {
 					return err
 				}
-				taken, err := sourcesOf(ctx, st, &b, remove)
-				if err != nil {
-					return err
-				}
-				b, err = st.EditBriefing(ctx, b.ID, time.Now(), func(b *freshet.Briefing) error {
+				b, err := st.EditBriefing(ctx, found.ID, time.Now(), func(b *freshet.Briefing) error {
 					if cmd.Flags().Changed("name") {
 						b.Name = name
 					}

@@ -33,8 +33,8 @@ func briefingComposeCmd() *cobra.Command {
 			if asJSON {
 				write = articleWriters["json"]
 			}
-			return withStore(cmd, func(ctx context.Context, _ *config, st *store.Store) error {
-				return compose(ctx, cmd, st, args[0], write, ack)
+			return withBriefing(cmd, args[0], func(ctx context.Context, st *store.Store, b *freshet.Briefing) error {
+				return compose(ctx, cmd, st, b, write, ack)
 			})
 		},
 	}
@@ -44,11 +44,7 @@ func briefingComposeCmd() *cobra.Command {
 	return cmd
 }
 
-func compose(ctx context.Context, cmd *cobra.Command, st *store.Store, name string, write articleWriter, ack bool) error {
-	b, err := findBriefing(ctx, st, name)
-	if err != nil {
-		return err
-	}
+func compose(ctx context.Context, cmd *cobra.Command, st *store.Store, b *freshet.Briefing, write articleWriter, ack bool) error {
 	made, err := st.Compose(ctx, b.ID, time.Now())
 	if err != nil {
 		return err
@@ -57,7 +53,7 @@ func compose(ctx context.Context, cmd *cobra.Command, st *store.Store, name stri
 	if err != nil {
 		return err
 	}
-	if err := write(cmd.OutOrStdout(), &b, list); err != nil {
+	if err := write(cmd.OutOrStdout(), b, list); err != nil {
 		return err
 	}
 	if made.More || more {
@@ -108,11 +104,7 @@ func briefingAckCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return withStore(cmd, func(ctx context.Context, _ *config, st *store.Store) error {
-				b, err := findBriefing(ctx, st, args[0])
-				if err != nil {
-					return err
-				}
+			return withBriefing(cmd, args[0], func(ctx context.Context, st *store.Store, b *freshet.Briefing) error {
 				n, err := st.Acknowledge(ctx, b.ID, ids, time.Now())
 				if err != nil {
 					return err

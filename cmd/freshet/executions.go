@@ -42,10 +42,11 @@ func executionsListCmd() *cobra.Command {
 				return usageError{errors.New("--limit: it takes a number from 1 to 1000")}
 			}
 			return withStore(cmd, func(ctx context.Context, _ *config, st *store.Store) error {
-				var err error
-				if q.Workflow, err = workflowID(ctx, st, workflow); err != nil {
+				of, err := chosenWorkflow(ctx, st, workflow)
+				if err != nil {
 					return err
 				}
+				q.Workflow = of.ID
 				list, err := st.Executions(ctx, q)
 				if err != nil {
 					return err
@@ -59,15 +60,6 @@ func executionsListCmd() *cobra.Command {
 	cmd.Flags().IntVar(&limit, "limit", 50, "how many, at most 1000")
 	jsonFlag(cmd, &asJSON)
 	return cmd
-}
-
-// workflowID is the id of a workflow by name or id, 0 for "".
-func workflowID(ctx context.Context, st *store.Store, nameOrID string) (freshet.ID, error) {
-	if nameOrID == "" {
-		return 0, nil
-	}
-	w, err := findWorkflow(ctx, st, nameOrID)
-	return w.ID, err
 }
 
 func printExecutions(ctx context.Context, st *store.Store, w io.Writer, list []freshet.Execution, asJSON bool) error {

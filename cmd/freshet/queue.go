@@ -46,15 +46,15 @@ func queuePullCmd() *cobra.Command {
 				return usageError{errors.New("--wait: it takes a time such as 30s")}
 			}
 			return withStore(cmd, func(ctx context.Context, _ *config, st *store.Store) error {
-				id, actions, err := pullable(ctx, st, workflow)
+				of, err := chosenWorkflow(ctx, st, workflow)
 				if err != nil {
 					return err
 				}
-				pulled, err := pull(ctx, st, id, limit, lease, time.Now().Add(wait))
+				pulled, err := pull(ctx, st, of.ID, limit, lease, time.Now().Add(wait))
 				if err != nil {
 					return err
 				}
-				if len(pulled) == 0 && actions > 0 {
+				if len(pulled) == 0 && len(of.Actions) > 0 {
 					fmt.Fprintf(cmd.ErrOrStderr(), "%s has actions, so its executions are sent and wait for no worker.\n", clean(workflow))
 				}
 				return printPulled(cmd.OutOrStdout(), pulled, asJSON)
@@ -67,15 +67,6 @@ func queuePullCmd() *cobra.Command {
 	cmd.Flags().DurationVar(&lease, "lease", time.Minute, "how long they are yours")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print each as a line of JSON, with its data")
 	return cmd
-}
-
-// pullable is the id of a workflow by name or id, 0 for any with "", and how many actions it has.
-func pullable(ctx context.Context, st *store.Store, nameOrID string) (freshet.ID, int, error) {
-	if nameOrID == "" {
-		return 0, 0, nil
-	}
-	w, err := findWorkflow(ctx, st, nameOrID)
-	return w.ID, len(w.Actions), err
 }
 
 // pull leases executions, and waits until the end for the first one.

@@ -46,6 +46,25 @@ func findWorkflow(ctx context.Context, st *store.Store, nameOrID string) (freshe
 	return w, err
 }
 
+// chosenWorkflow is the workflow of the flag --workflow; without one, a workflow whose id is 0, which stands for any.
+func chosenWorkflow(ctx context.Context, st *store.Store, nameOrID string) (freshet.Workflow, error) {
+	if nameOrID == "" {
+		return freshet.Workflow{}, nil
+	}
+	return findWorkflow(ctx, st, nameOrID)
+}
+
+// withWorkflow does something with the workflow of a name or id.
+func withWorkflow(cmd *cobra.Command, nameOrID string, do func(context.Context, *store.Store, *freshet.Workflow) error) error {
+	return withStore(cmd, func(ctx context.Context, _ *config, st *store.Store) error {
+		w, err := findWorkflow(ctx, st, nameOrID)
+		if err != nil {
+			return err
+		}
+		return do(ctx, st, &w)
+	})
+}
+
 // showWorkflow is a workflow as the API shows it. The secrets in shown are not hidden.
 func showWorkflow(ctx context.Context, st *store.Store, w *freshet.Workflow, shown map[string]bool) (web.Workflow, error) {
 	source, err := st.Source(ctx, w.Source)
@@ -116,12 +135,8 @@ func workflowsShowCmd() *cobra.Command {
 		Short: "Show a workflow: what it does, how it is, when its address is polled next",
 		Args:  exactly(1, "one name or id"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withStore(cmd, func(ctx context.Context, _ *config, st *store.Store) error {
-				w, err := findWorkflow(ctx, st, args[0])
-				if err != nil {
-					return err
-				}
-				shown, err := showWorkflow(ctx, st, &w, nil)
+			return withWorkflow(cmd, args[0], func(ctx context.Context, st *store.Store, w *freshet.Workflow) error {
+				shown, err := showWorkflow(ctx, st, w, nil)
 				if err != nil {
 					return err
 				}
@@ -336,12 +351,8 @@ func workflowsTestCmd() *cobra.Command {
 		Short: "Have the server carry out a workflow's actions once, with its newest entries",
 		Args:  exactly(1, "one name or id"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withStore(cmd, func(ctx context.Context, _ *config, st *store.Store) error {
-				w, err := findWorkflow(ctx, st, args[0])
-				if err != nil {
-					return err
-				}
-				data, err := st.SampleData(ctx, &w)
+			return withWorkflow(cmd, args[0], func(ctx context.Context, st *store.Store, w *freshet.Workflow) error {
+				data, err := st.SampleData(ctx, w)
 				if err != nil {
 					return err
 				}
