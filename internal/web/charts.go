@@ -9,13 +9,12 @@ import (
 
 // chart is a small picture of bars, drawn in the page as SVG, with a sentence that says the same.
 type chart struct {
-	Name   string
-	Says   string // what it shows, for those who do not see it
-	Bars   []bar
-	Legend []string // classes of bars, where there are several
-	From   string   // what is at the left end
-	To     string   // and at the right
-	Most   int      // the highest bar
+	Name string
+	Says string // what it shows, for those who do not see it
+	Bars []bar
+	From string // what is at the left end
+	To   string // and at the right
+	Most int    // the highest bar
 }
 
 // bar is a rectangle in a picture chartWidth wide and chartHeight high.

@@ -56,7 +56,6 @@ var notices = map[string]string{
 	"refresh":   "A refresh is under way.",
 	"putoff":    "Its server asked for a pause, so it is left alone until then.",
 	"nothing":   "There is nothing to refresh yet.",
-	"refreshed": "Refreshed.",
 	"enabled":   "Switched on. Its address is looked at now.",
 	"disabled":  "Switched off. It does not look any more; what waits to be delivered still is.",
 	"deleted":   "Deleted.",
@@ -79,9 +78,7 @@ func (s *Server) newLayout(r *http.Request, here, title string) (layout, error) 
 	l := layout{
 		Title: title, Here: here, Now: time.Now().UTC(), Notice: notices[r.URL.Query().Get("notice")],
 		Back: backOf(r, here), Packs: s.packs, Retention: freshet.Span(s.Store.Settings().Retention),
-	}
-	if s.Offline != nil {
-		l.Offline = s.Offline()
+		Offline: s.Offline(),
 	}
 	var err error
 	if l.Event, err = s.Store.LastEvent(r.Context()); err != nil {

@@ -276,7 +276,7 @@ func indented(v any) string {
 	return strings.TrimSpace(b.String())
 }
 
-// changeWorkflow carries out a button of a workflow: what is in the path's last part.
+// pressWorkflow carries out a button of a workflow: what is in the path's last part.
 func (s *Server) pressWorkflow(w http.ResponseWriter, r *http.Request) error {
 	if err := r.ParseForm(); err != nil {
 		return formError(err)
@@ -344,7 +344,7 @@ func (s *Server) executionPage(w http.ResponseWriter, r *http.Request) error {
 	return render(w, http.StatusOK, "execution", page)
 }
 
-// changeExecution carries out a button of an execution.
+// pressExecution carries out a button of an execution.
 func (s *Server) pressExecution(w http.ResponseWriter, r *http.Request) error {
 	id, err := freshet.ParseID(r.PathValue("id"))
 	if err != nil {

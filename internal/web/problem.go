@@ -24,8 +24,6 @@ type Problem struct {
 	Detail string         `json:"detail" doc:"What is wrong here, in a sentence."`
 	Errors []FieldProblem `json:"errors,omitempty" nullable:"false" doc:"The fields that are wrong, each with its reason."`
 	Feed   *FeedName      `json:"feed,omitempty" doc:"The feed that is meant, such as the one that has the address already."`
-
-	cause error // for the log
 }
 
 // FieldProblem says what is wrong with one field.

@@ -4,7 +4,7 @@ import { on } from "./events.js";
 const progress = document.getElementById("progress");
 const plural = (n, one, many) => `${n} ${n === 1 ? one : many}`;
 
-export function words(r) {
+function words(r) {
   if (r.state === "running") {
     return `Refreshing: ${r.done} of ${r.total}` + (r.failed ? `, ${r.failed} failed` : "") + (r.new_items ? `, ${r.new_items} new` : "");
   }
