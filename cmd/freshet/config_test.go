@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"freshet"
+	"freshet/internal/fetch"
 )
 
 // alone takes everything that configures the program out of the test's environment.
@@ -158,6 +159,18 @@ types = { website = 0.5 }
 	}
 	if c.HostDelay["reddit.com"] != 2*time.Second || c.TypeDelay[freshet.Website] != 500*time.Millisecond {
 		t.Errorf("delays %v %v", c.HostDelay, c.TypeDelay)
+	}
+}
+
+// Addresses are compared as IPv4 where they are, so a network that is written in the long form must be too.
+func TestMappedNetwork(t *testing.T) {
+	alone(t)
+	c, err := load(t, "--fetch-allow=::ffff:10.1.0.0/112")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := (fetch.Guard{Allow: c.FetchAllow}).Check(netip.MustParseAddr("10.1.2.3")); err != nil {
+		t.Errorf("allowed %v: %v", c.FetchAllow, err)
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"freshet/internal/fetch"
 )
 
 // The functions here read a setting's text. Their errors say what the setting takes.
@@ -154,7 +156,7 @@ func networks(s string) ([]netip.Prefix, error) {
 	parts, _ := list(s)
 	all := make([]netip.Prefix, len(parts))
 	for i, part := range parts {
-		p, err := netip.ParsePrefix(part)
+		p, err := fetch.ParseNetwork(part)
 		if err != nil {
 			return nil, fmt.Errorf("networks such as 127.0.0.0/8,fd00::/8 (%q is none)", part)
 		}

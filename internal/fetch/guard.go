@@ -151,33 +151,8 @@ var specialNetworks = []network{
 	{netip.MustParsePrefix("ff00::/8"), "multicast"},
 }
 
-// ParseAllow reads a comma separated list of networks such as "127.0.0.0/8,10.0.0.0/8"; a single
-// address stands for itself.
-func ParseAllow(s string) ([]netip.Prefix, error) {
-	var allow []netip.Prefix
-	for part := range strings.SplitSeq(s, ",") {
-		part = strings.TrimSpace(part)
-		if part == "" {
-			continue
-		}
-		p, err := parseNetwork(part)
-		if err != nil {
-			return nil, fmt.Errorf("read network %q: want a form such as 10.0.0.0/8 or fd00::/8", part)
-		}
-		allow = append(allow, p)
-	}
-	return allow, nil
-}
-
-func parseNetwork(s string) (netip.Prefix, error) {
-	if !strings.Contains(s, "/") {
-		addr, err := netip.ParseAddr(s)
-		if err != nil {
-			return netip.Prefix{}, err
-		}
-		addr = addr.WithZone("").Unmap()
-		return addr.Prefix(addr.BitLen())
-	}
+// ParseNetwork reads a network such as 10.0.0.0/8 or fd00::/8.
+func ParseNetwork(s string) (netip.Prefix, error) {
 	p, err := netip.ParsePrefix(s)
 	if err != nil {
 		return netip.Prefix{}, err
