@@ -104,9 +104,7 @@ func (t *turn) get(ctx context.Context, r fetch.Request) (*freshet.Outcome, *fet
 		o.Status, o.Took = resp.Status, resp.Took
 	}
 	if err != nil {
-		if !errors.As(err, &o.Failure) {
-			o.Failure = &freshet.Failure{Class: freshet.Transient, Code: "internal", Sentence: err.Error()}
-		}
+		o.Failure = failureOf(err)
 		return o, nil
 	}
 	o.MovedTo, o.MaxAge = resp.MovedTo, resp.MaxAge
@@ -116,6 +114,14 @@ func (t *turn) get(ctx context.Context, r fetch.Request) (*freshet.Outcome, *fet
 		return o, nil
 	}
 	return o, resp
+}
+
+// failureOf is the failure that a fetch ended with.
+func failureOf(err error) *freshet.Failure {
+	if f, ok := errors.AsType[*freshet.Failure](err); ok {
+		return f
+	}
+	return &freshet.Failure{Class: freshet.Transient, Code: "internal", Sentence: err.Error()}
 }
 
 // watchParts notes the parts of the document that workflows watch (W4).

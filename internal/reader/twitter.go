@@ -228,25 +228,24 @@ func (a *account) pageSize(first bool) int {
 // take keeps the posts of a page and returns when the oldest was posted.
 func (a *account) take(got xAnswer[[]xPost]) (oldest time.Time) {
 	a.paid(len(got.Data))
+	begins := a.next.UntilID == ""
 	for i := range got.Data {
 		p := &got.Data[i]
 		if !isID(p.ID) {
 			a.o.Partial = "A post without a number was left out."
 			continue
 		}
-		if a.next.NewestID == "" || a.next.UntilID == "" && isNewer(p.ID, a.next.NewestID) {
+		if a.next.NewestID == "" || begins && isNewer(p.ID, a.next.NewestID) {
 			a.next.NewestID = p.ID
+		}
+		if a.next.UntilID == "" || isNewer(a.next.UntilID, p.ID) {
+			a.next.UntilID = p.ID
 		}
 		post := p.post(a.next.Username)
 		if oldest.IsZero() || post.Published.Before(oldest) {
 			oldest = post.Published
 		}
 		a.o.Posts = append(a.o.Posts, post)
-	}
-	for i := range got.Data {
-		if id := got.Data[i].ID; isID(id) && (a.next.UntilID == "" || isNewer(a.next.UntilID, id)) {
-			a.next.UntilID = id
-		}
 	}
 	if len(got.Errors) > 0 {
 		a.o.Partial = "X left something out: " + got.Errors[0].says() + "."
@@ -275,7 +274,7 @@ func (a *account) get(ctx context.Context, path string, q url.Values, into any) 
 		address += "?" + q.Encode()
 	}
 	resp, err := a.fetch.Get(ctx, fetch.Request{URL: address, KeepRefusal: true,
-		Header: http.Header{"Authorization": {"Bearer " + a.token}, "Accept": {"application/json"}}})
+		Accept: "application/json", Header: http.Header{"Authorization": {"Bearer " + a.token}}})
 	if resp != nil {
 		defer resp.Release()
 		a.o.Status = resp.Status

@@ -1,8 +1,8 @@
 package reader
 
 import (
+	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -22,24 +22,12 @@ type xProblem struct {
 	Errors  []xProblem `json:"errors"`
 }
 
-// is says whether the problem's type ends in one of the names; its host has changed and may again.
-func (p xProblem) is(names ...string) bool {
-	for _, name := range names {
-		if strings.HasSuffix(p.Type, "/problems/"+name) {
-			return true
-		}
-	}
-	return false
-}
+// is says whether the problem's type ends in the name; its host has changed and may again.
+func (p xProblem) is(name string) bool { return strings.HasSuffix(p.Type, "/problems/"+name) }
 
 // says is the problem in X's words, without the dot at the end.
 func (p xProblem) says() string {
-	text := p.Detail
-	for _, other := range []string{p.Message, p.Title, "no reason was given"} {
-		if text == "" {
-			text = other
-		}
-	}
+	text := cmp.Or(p.Detail, p.Message, p.Title, "no reason was given")
 	return strings.TrimSuffix(firstRunes(folded(text), 200), ".")
 }
 
@@ -63,10 +51,7 @@ func accountFailure(handle string, problems []xProblem) *freshet.Failure {
 
 // refused makes what the token is to blame for a failure of its own; others stay as they are, with X's words.
 func (a *account) refused(err error, resp *fetch.Response) *freshet.Failure {
-	var f *freshet.Failure
-	if !errors.As(err, &f) {
-		return &freshet.Failure{Class: freshet.Transient, Code: "internal", Sentence: err.Error()}
-	}
+	f := failureOf(err)
 	if resp == nil {
 		return f
 	}
