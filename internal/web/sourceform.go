@@ -109,12 +109,7 @@ func (f *sourceForm) apply(c freshet.Config) freshet.Config {
 		c.Cadence = &freshet.Cadence{Mode: "interval", EveryMinutes: *every}
 	}
 	c.PollDelaySeconds = f.number("poll_delay_seconds", f.Delay)
-	c.Selector, c.Ignore, c.Items = f.Selector, nil, f.Items
-	for line := range strings.Lines(f.Ignore) {
-		if rule := strings.TrimSpace(line); rule != "" {
-			c.Ignore = append(c.Ignore, rule)
-		}
-	}
+	c.Selector, c.Ignore, c.Items = f.Selector, nonEmptyLines(f.Ignore), f.Items
 	// One by one, so that all that is wrong is told at once.
 	for _, part := range []freshet.Config{{Cadence: c.Cadence}, {PollDelaySeconds: c.PollDelaySeconds}, {Selector: c.Selector}, {Ignore: c.Ignore}} {
 		f.refuse(part.Check())

@@ -35,17 +35,16 @@ type workflowForm struct {
 
 // actionForm is one action of the form; At is its number in the names of its fields.
 type actionForm struct {
-	At           int
-	ID           string
-	Type         freshet.ActionType // "" for none
-	URL          string
-	Secret       string
-	Previous     string
-	CloudEvents  bool
-	Headers      string // "Name: text", a line each
-	Command      string // an argument a line
-	Disabled     string
-	KnownSecrets bool // there are some, which are not shown
+	At          int
+	ID          string
+	Type        freshet.ActionType // "" for none
+	URL         string
+	Secret      string
+	Previous    string
+	CloudEvents bool
+	Headers     string // "Name: text", a line each
+	Command     string // an argument a line
+	Disabled    string
 }
 
 // mostActionForms is how many actions a form shows.
@@ -80,7 +79,7 @@ func workflowFormOf(d *freshet.Definition) *workflowForm {
 		}
 		f.Actions = append(f.Actions, actionForm{
 			At: i, ID: a.ID, Type: a.Type, URL: shown.URL, Secret: shown.Secret, Previous: shown.PreviousSecret, CloudEvents: a.Format == freshet.CloudEvents,
-			Headers: headers.String(), Command: strings.Join(a.Command, "\n"), Disabled: a.Disabled, KnownSecrets: a.Secret != "",
+			Headers: headers.String(), Command: strings.Join(a.Command, "\n"), Disabled: a.Disabled,
 		})
 	}
 	return f
@@ -226,6 +225,7 @@ func (f *workflowForm) addAction() {
 	}
 }
 
+// nonEmptyLines are the lines of a field that say something, trimmed.
 func nonEmptyLines(text string) (list []string) {
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line != "" {
