@@ -35,7 +35,7 @@ func (t *tx) finishAttempts(ctx context.Context, ended []freshet.Attempted, now 
 		return nil, err
 	}
 	finished := list[:0]
-	work := &workload{t: t, now: now, fresh: t.rows(insertExecutions), notices: t.rows(insertNotices)}
+	work := t.workload(now)
 	saved, attempts := t.rows(updateExecutions), t.rows(insertAttempts)
 	for _, e := range list {
 		a := how[e.ID]
@@ -61,7 +61,7 @@ func (t *tx) finishAttempts(ctx context.Context, ended []freshet.Attempted, now 
 	if err := work.putOff(ctx); err != nil {
 		return nil, err
 	}
-	return finished, runAll(ctx, work.fresh, work.notices)
+	return finished, work.write(ctx)
 }
 
 // afterAttempt does what an attempt means for the workflow's other executions: what its receiver asked for, and
@@ -92,9 +92,6 @@ type receiver struct {
 
 // wait notes until when what waits for a receiver has to.
 func (l *workload) wait(r receiver, until time.Time) {
-	if l.waits == nil {
-		l.waits = map[receiver]time.Time{}
-	}
 	if until.After(l.waits[r]) {
 		l.waits[r] = until
 	}

@@ -37,7 +37,7 @@ func (t *tx) observeWorkflows(ctx context.Context, turns []*turn, now time.Time)
 	if err := remember(ctx, t, reading); err != nil {
 		return err
 	}
-	work := &workload{t: t, now: now, fresh: t.rows(insertExecutions), notices: t.rows(insertNotices)}
+	work := t.workload(now)
 	saved, memory := t.rows(observedWorkflows), t.rows(upsertMemory)
 	for i := range list {
 		w := &list[i]
@@ -56,7 +56,10 @@ func (t *tx) observeWorkflows(ctx context.Context, turns []*turn, now time.Time)
 		}
 	}
 	t.settle(list, polled, now)
-	return runAll(ctx, saved, memory, work.fresh, work.notices)
+	if err := runAll(ctx, saved, memory); err != nil {
+		return err
+	}
+	return work.write(ctx)
 }
 
 // settle brings sources in line with what became of their workflows. The sources are written with their polls.

@@ -85,7 +85,7 @@ func (t *tx) beginAttempts(ctx context.Context, list []freshet.Execution, owner 
 	if list, err = t.stillFirst(ctx, list, of, now); err != nil {
 		return nil, err
 	}
-	work := &workload{t: t, now: now, fresh: t.rows(insertExecutions), notices: t.rows(insertNotices)}
+	work := t.workload(now)
 	begun, lost := t.rows(updateExecutions), t.rows(insertAttempts)
 	var killers []freshet.Execution
 	begins := map[freshet.ID]int{}
@@ -120,7 +120,7 @@ func (t *tx) beginAttempts(ctx context.Context, list []freshet.Execution, owner 
 			return nil, err
 		}
 	}
-	return claimed, runAll(ctx, work.fresh, work.notices)
+	return claimed, work.write(ctx)
 }
 
 // stillFirst leaves out what has to wait after all: between the look and now a person may have had an earlier

@@ -19,9 +19,9 @@ func (s *Store) TestWorkflow(ctx context.Context, id freshet.ID, data freshet.Tr
 		if err != nil {
 			return err
 		}
-		work := &workload{t: t, now: now, fresh: t.rows(insertExecutions), notices: t.rows(insertNotices)}
-		made = work.enqueue(&w, actionsOf(&w), &data, func(e *freshet.Execution) { e.Kind, e.Source = freshet.KindTest, w.Source }, 0, 0)
-		return runAll(ctx, work.fresh)
+		work := t.workload(now)
+		made = work.enqueue(freshet.KindTest, &w, actionsOf(&w), &data, 0, 0)
+		return work.write(ctx)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("test workflow %s: %w", id, err)

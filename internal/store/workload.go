@@ -19,6 +19,13 @@ type workload struct {
 	waits   map[receiver]time.Time
 }
 
+func (t *tx) workload(now time.Time) *workload {
+	return &workload{t: t, now: now, fresh: t.rows(insertExecutions), notices: t.rows(insertNotices), waits: map[receiver]time.Time{}}
+}
+
+// write writes what was gathered.
+func (l *workload) write(ctx context.Context) error { return runAll(ctx, l.fresh, l.notices) }
+
 // next returns an id that is greater than the ones before, so that executions keep their order.
 func (l *workload) next() freshet.ID {
 	id := l.t.s.ids.Next(l.now)
@@ -39,7 +46,7 @@ func (l *workload) follow(ctx context.Context, w *freshet.Workflow, u *turn, see
 				return err
 			}
 		}
-		l.enqueue(w, actions, &data, func(e *freshet.Execution) { e.Source = u.before.ID }, u.Source.Seq, part)
+		l.enqueue(freshet.KindTrigger, w, actions, &data, u.Source.Seq, part)
 	}
 	switch {
 	case seen.Disabled:
@@ -58,18 +65,17 @@ func actionsOf(w *freshet.Workflow) []freshet.Action {
 	return w.Actions
 }
 
-// enqueue writes an execution for each of these actions of a workflow.
-func (l *workload) enqueue(w *freshet.Workflow, actions []freshet.Action, data *freshet.TriggerData, of func(*freshet.Execution), seq int64, part int) []freshet.Execution {
+// enqueue writes an execution for each of these actions of a workflow; seq and part say which news of its source it is for.
+func (l *workload) enqueue(kind freshet.ExecutionKind, w *freshet.Workflow, actions []freshet.Action, data *freshet.TriggerData, seq int64, part int) []freshet.Execution {
 	frozen := freshet.MarshalData(data)
 	made := make([]freshet.Execution, len(actions))
 	for i := range actions {
-		e := freshet.Execution{ID: l.next(), Kind: freshet.KindTrigger, Workflow: w.ID, Action: actions[i].ID, State: freshet.Queued,
+		e := freshet.Execution{ID: l.next(), Kind: kind, Workflow: w.ID, Action: actions[i].ID, Source: w.Source, State: freshet.Queued,
 			Data: frozen, Items: len(data.Items), DueAt: l.now, CreatedAt: l.now}
-		of(&e)
-		if w.Batch == freshet.BatchWindow && e.Kind == freshet.KindTrigger && data.Content == nil {
+		if w.Batch == freshet.BatchWindow && kind == freshet.KindTrigger && data.Content == nil {
 			e.DueAt = l.now.Add(w.Window())
 		}
-		if why := actions[i].Disabled; why != "" && e.Kind == freshet.KindTrigger {
+		if why := actions[i].Disabled; why != "" && kind == freshet.KindTrigger {
 			e = e.Finish(freshet.Attempt{Error: "The action is switched off. " + why, Final: true}, 0, l.now)
 		}
 		l.fresh.addExecution(&e, seq, part)
