@@ -211,6 +211,11 @@ func plural(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
+// needALook says what was not done, because of how many fields of a form.
+func needALook(undone string, wrong map[string]string) string {
+	return undone + ": " + plural(len(wrong), "field needs", "fields need") + " a look."
+}
+
 // assets are the files of static/ by name; their version is a hash of them all. It is part of their
 // address, under which browsers may keep them for ever and modules find one another.
 var assets, assetVersion = loadAssets()

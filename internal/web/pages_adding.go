@@ -28,7 +28,7 @@ func (s *Server) addSource(w http.ResponseWriter, r *http.Request) error {
 		return s.addAll(w, r, page, chosen[:min(len(chosen), maxChosen)])
 	}
 	if form.apply(freshet.Config{}); len(form.Wrong) > 0 {
-		return page.refuse(w, problem(invalid, "Nothing was added: "+plural(len(form.Wrong), "field needs", "fields need")+" a look."))
+		return page.refuse(w, problem(invalid, needALook("Nothing was added", form.Wrong)))
 	}
 	addresses, err := s.find(r, page)
 	if err != nil {

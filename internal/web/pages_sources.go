@@ -225,7 +225,7 @@ func (s *Server) renderSource(w http.ResponseWriter, r *http.Request, status int
 	}
 	if len(form.Wrong) > 0 {
 		l.Back = "/sources/" + src.ID.String()
-		l.Problem = "Nothing was saved: " + plural(len(form.Wrong), "field needs", "fields need") + " a look."
+		l.Problem = needALook("Nothing was saved", form.Wrong)
 	}
 	items, err := s.Store.River(r.Context(), store.RiverQuery{Sources: []freshet.ID{src.ID}, Limit: 20})
 	if err != nil {

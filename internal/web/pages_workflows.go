@@ -96,11 +96,7 @@ type rehearsalShown struct {
 const executionsShown = 50
 
 func (s *Server) newWorkflowPage(w http.ResponseWriter, r *http.Request) error {
-	l, err := s.newLayout(r, "workflows", "New workflow")
-	if err != nil {
-		return err
-	}
-	return render(w, http.StatusOK, "workflow", workflowView{layout: l, Form: newWorkflowForm(r.URL.Query().Get("url"))})
+	return s.renderWorkflow(w, r, http.StatusOK, nil, newWorkflowForm(r.URL.Query().Get("url")), nil)
 }
 
 // workflowBefore is the workflow that the path names, nil when it names none.
@@ -137,7 +133,7 @@ func (s *Server) renderWorkflow(w http.ResponseWriter, r *http.Request, status i
 	}
 	page := workflowView{layout: l, Workflow: flow, Form: form}
 	if len(form.Wrong) > 0 {
-		page.Problem = "Nothing was saved: " + plural(len(form.Wrong), "field needs", "fields need") + " a look."
+		page.Problem = needALook("Nothing was saved", form.Wrong)
 	}
 	if flow != nil {
 		if err := s.addState(r, &page); err != nil {
@@ -249,7 +245,7 @@ func (s *Server) rehearseForm(w http.ResponseWriter, r *http.Request, flow *fres
 	d := form.definition(flow)
 	if len(form.Wrong) > 0 {
 		return s.renderWorkflow(w, r, http.StatusUnprocessableEntity, flow, form, func(p *workflowView) {
-			p.Problem = "It cannot be tried yet: " + plural(len(form.Wrong), "field needs", "fields need") + " a look."
+			p.Problem = needALook("It cannot be tried yet", form.Wrong)
 		})
 	}
 	answer, err := s.rehearse(r.Context(), d)
