@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -26,24 +25,7 @@ type instance struct {
 	*store.Store
 	vault *vault.Vault
 	x     *xStub
-	log   *lockedBuffer
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
+	log   bytes.Buffer // read between polls only: the log's handler has the lock
 }
 
 var bg = context.Background()
@@ -59,7 +41,7 @@ func newInstance(t *testing.T, x *xStub) *instance {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &instance{T: t, Store: st, vault: v, x: x, log: &lockedBuffer{}}
+	return &instance{T: t, Store: st, vault: v, x: x}
 }
 
 func (i *instance) must(err error) {
@@ -101,7 +83,7 @@ type keys struct {
 // pollAll polls every enabled source once, by the scheduler, as an ingest run does.
 func (i *instance) pollAll() {
 	i.Helper()
-	log := slog.New(slog.NewTextHandler(i.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	log := slog.New(slog.NewTextHandler(&i.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	settings := freshet.DefaultSettings()
 	r := reader.New(fetch.New(fetch.Settings{Allow: loopback}), log).WithX(reader.X{API: i.x.URL, Keys: keys{i.vault, i.Store}, Timeout: 10 * time.Second, Policy: settings.Policy})
 	s := poll.New(i.Store, r, poll.Options{Settings: settings, Logger: log, Tick: 10 * time.Millisecond})
