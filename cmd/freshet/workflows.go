@@ -65,15 +65,6 @@ func withWorkflow(cmd *cobra.Command, nameOrID string, do func(context.Context, 
 	})
 }
 
-// showWorkflow is a workflow as the API shows it. The secrets in shown are not hidden.
-func showWorkflow(ctx context.Context, st *store.Store, w *freshet.Workflow, shown map[string]bool) (web.Workflow, error) {
-	source, err := st.Source(ctx, w.Source)
-	if err != nil {
-		return web.Workflow{}, err
-	}
-	return web.ShowWorkflow(w, &source, st.Settings(), shown, time.Now()), nil
-}
-
 func workflowsListCmd() *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
@@ -86,11 +77,9 @@ func workflowsListCmd() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				shown := make([]web.Workflow, len(list))
-				for i := range list {
-					if shown[i], err = showWorkflow(ctx, st, &list[i], nil); err != nil {
-						return err
-					}
+				shown, err := web.ShowWorkflows(ctx, st, list, nil)
+				if err != nil {
+					return err
 				}
 				if asJSON {
 					return writeJSON(cmd.OutOrStdout(), map[string]any{"workflows": shown})
@@ -136,7 +125,7 @@ func workflowsShowCmd() *cobra.Command {
 		Args:  exactly(1, "one name or id"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withWorkflow(cmd, args[0], func(ctx context.Context, st *store.Store, w *freshet.Workflow) error {
-				shown, err := showWorkflow(ctx, st, w, nil)
+				shown, err := web.ShowWorkflow(ctx, st, w, nil)
 				if err != nil {
 					return err
 				}
@@ -315,7 +304,7 @@ func workflowsAddCmd() *cobra.Command {
 				if err != nil {
 					return definitionError(err)
 				}
-				shown, err := showWorkflow(ctx, st, &w, web.NewSecrets(&w, d.Actions...))
+				shown, err := web.ShowWorkflow(ctx, st, &w, web.NewSecrets(&w, d.Actions...))
 				if err != nil {
 					return err
 				}

@@ -75,6 +75,20 @@ func TestWorkflowsOnTheCommandLine(t *testing.T) {
 	}
 }
 
+// A workflow that is switched off is shown, too, when its source was removed.
+func TestWorkflowOfRemovedSource(t *testing.T) {
+	instance(t)
+	good(t, "workflows", "add", "--url", "https://example.org/feed", "--name", "Quiet")
+	good(t, "workflows", "disable", "Quiet")
+	good(t, "sources", "rm", "https://example.org/feed")
+	if out := good(t, "workflows", "list"); !strings.Contains(out, "Quiet") {
+		t.Errorf("listed %q", out)
+	}
+	if out := good(t, "workflows", "show", "Quiet"); !strings.Contains(out, "off; id ") {
+		t.Errorf("shown %q", out)
+	}
+}
+
 // Whoever waits for executions of a workflow that sends them is told so.
 func TestPullOfWhatIsSent(t *testing.T) {
 	instance(t)

@@ -37,7 +37,36 @@ type WorkflowState struct {
 }
 
 // ShowWorkflow is a workflow as the API and the command line show it. The secrets in shown are not hidden.
-func ShowWorkflow(w *freshet.Workflow, source *store.Watched, settings freshet.Settings, shown map[string]bool, now time.Time) Workflow {
+func ShowWorkflow(ctx context.Context, st *store.Store, w *freshet.Workflow, shown map[string]bool) (Workflow, error) {
+	list, err := ShowWorkflows(ctx, st, []freshet.Workflow{*w}, shown)
+	if err != nil {
+		return Workflow{}, err
+	}
+	return list[0], nil
+}
+
+// ShowWorkflows shows many. The source of one that is switched off may have been removed.
+func ShowWorkflows(ctx context.Context, st *store.Store, list []freshet.Workflow, shown map[string]bool) ([]Workflow, error) {
+	ids := make([]freshet.ID, len(list))
+	for i := range list {
+		ids[i] = list[i].Source
+	}
+	watched, err := st.Sources(ctx, store.SourceFilter{Hidden: true, Removed: true, IDs: ids})
+	if err != nil {
+		return nil, err
+	}
+	sources := make(map[freshet.ID]*store.Watched, len(watched))
+	for i := range watched {
+		sources[watched[i].Source.ID] = &watched[i]
+	}
+	all, now := make([]Workflow, len(list)), time.Now()
+	for i := range list {
+		all[i] = shownWorkflow(&list[i], sources[list[i].Source], st.Settings(), shown, now)
+	}
+	return all, nil
+}
+
+func shownWorkflow(w *freshet.Workflow, source *store.Watched, settings freshet.Settings, shown map[string]bool, now time.Time) Workflow {
 	out := Workflow{
 		ID: w.ID, Definition: w.Definition, SourceID: w.Source, Warnings: w.Warnings(), DisabledReason: given(w.DisabledReason),
 		State: WorkflowState{
@@ -131,24 +160,9 @@ func (s *Server) listWorkflows(ctx context.Context, _ *struct{}) (*workflowsOutp
 	if err != nil {
 		return nil, err
 	}
-	ids := make([]freshet.ID, len(list))
-	for i := range list {
-		ids[i] = list[i].Source
-	}
-	watched, err := s.Store.Sources(ctx, store.SourceFilter{Hidden: true, Removed: true, IDs: ids})
-	if err != nil {
-		return nil, err
-	}
-	sources := make(map[freshet.ID]*store.Watched, len(watched))
-	for i := range watched {
-		sources[watched[i].Source.ID] = &watched[i]
-	}
-	out, now := &workflowsOutput{}, time.Now()
-	out.Body.Workflows = make([]Workflow, len(list))
-	for i := range list {
-		out.Body.Workflows[i] = ShowWorkflow(&list[i], sources[list[i].Source], s.Store.Settings(), nil, now)
-	}
-	return out, nil
+	out := &workflowsOutput{}
+	out.Body.Workflows, err = ShowWorkflows(ctx, s.Store, list, nil)
+	return out, err
 }
 
 func (s *Server) getWorkflow(ctx context.Context, in *workflowPath) (*workflowOutput, error) {
@@ -262,11 +276,11 @@ func (s *Server) workflow(ctx context.Context, id string) (freshet.Workflow, err
 }
 
 func (s *Server) showWorkflow(ctx context.Context, w *freshet.Workflow, shown map[string]bool) (*workflowOutput, error) {
-	source, err := s.Store.Source(ctx, w.Source)
+	body, err := ShowWorkflow(ctx, s.Store, w, shown)
 	if err != nil {
 		return nil, err
 	}
-	out := &workflowOutput{Body: ShowWorkflow(w, &source, s.Store.Settings(), shown, time.Now())}
+	out := &workflowOutput{Body: body}
 	if out.Body.State.SeenItemIDs == nil {
 		out.Body.State.SeenItemIDs = []string{}
 	}

@@ -248,6 +248,28 @@ func TestWorkflowSchedule(t *testing.T) {
 	})
 }
 
+// A workflow that is switched off is shown and changed also when its source was removed.
+func TestWorkflowOfRemovedSource(t *testing.T) {
+	s := newSite(t, nil)
+	a := s.want(201, "POST", "/api/workflows", w1)
+	target := "/api/workflows/" + a.text("id")
+	s.want(200, "PATCH", target+"/enabled", `{"enabled": false}`)
+	s.want(204, "DELETE", "/api/feeds/"+a.text("source_id"), "")
+	s.want(404, "GET", "/api/feeds/"+a.text("source_id"), "")
+	if n := len(s.want(200, "GET", "/api/workflows", "").list("workflows")); n != 1 {
+		t.Errorf("%d workflows are listed, want 1", n)
+	}
+	if a := s.want(200, "GET", target, ""); a.at("enabled") != false || a.at("next_poll_at") != nil {
+		t.Errorf("shown: %s", a.Body)
+	}
+	if a := s.want(200, "PATCH", target+"/enabled", `{"enabled": false}`); a.at("enabled") != false {
+		t.Errorf("switched off again: %s", a.Body)
+	}
+	if a := s.want(200, "PATCH", target+"/enabled", `{"enabled": true}`); a.at("enabled") != true || a.text("next_poll_at") == "" {
+		t.Errorf("switched on: %s", a.Body)
+	}
+}
+
 func TestNoSuchWorkflow(t *testing.T) {
 	s := newSite(t, nil)
 	for _, id := range []string{"1", "x"} {
