@@ -10,8 +10,8 @@ func (s Source) Retype(t Type, h Host, now time.Time) Source {
 	}
 	s.Type = t
 	s.Seq++
-	c := &s.Cursor
-	c.ETag, c.LastModified, c.BodyHash, c.Partial, c.Document, c.DocumentHints = "", "", "", "", nil, nil
+	s.Forget()
+	s.Cursor.Partial, s.Cursor.Document, s.Cursor.DocumentHints = "", nil, nil
 	if s.Enabled {
 		s.NextPollAt = latest(now, h.NotBefore)
 	}

@@ -182,7 +182,10 @@ func (s *Source) Ask(workflows []Workflow) {
 }
 
 // Forget makes the next poll read the whole document, whatever is known of it.
-func (s *Source) Forget() { s.Cursor.ETag, s.Cursor.LastModified, s.Cursor.BodyHash = "", "", "" }
+func (s *Source) Forget() {
+	c := &s.Cursor
+	c.ETag, c.LastModified, c.ValidatorsFrom, c.BodyHash = "", "", "", ""
+}
 
 // Restart has the whole document read at once, but for a pause that its server asked for (W9). A poll that is
 // under way does not count.
@@ -310,8 +313,8 @@ func (s *Source) observeMove(to string) {
 // setURL points the source to another address; validators do not outlive the change (F2).
 func (s *Source) setURL(to string) {
 	s.URL, s.NormalizedURL, s.Host = to, NormalizedURL(to), HostOf(to)
-	c := &s.Cursor
-	c.Move, c.ETag, c.LastModified, c.ValidatorsFrom, c.BodyHash = nil, "", "", "", ""
+	s.Cursor.Move = nil
+	s.Forget()
 }
 
 func newest(last *time.Time, posts []Post) *time.Time {

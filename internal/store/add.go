@@ -213,8 +213,7 @@ func (s *Store) revive(w *Watched, n NewSource, h freshet.Host, now time.Time) {
 	w.Host = h
 	src := &w.Source
 	if src.URL != n.URL {
-		c := &src.Cursor
-		c.ETag, c.LastModified, c.ValidatorsFrom, c.BodyHash = "", "", "", ""
+		src.Forget()
 	}
 	src.Type, src.URL, src.Host, src.MovedFrom, src.Config = n.Type, n.URL, h.Name, "", n.Config
 	src.Enabled, src.RemovedAt = false, time.Time{}
