@@ -18,7 +18,6 @@ type Rehearsed struct {
 // Rehearse shows the definition polls, the oldest first, as if all in them were new: what FirstPoll asks for does
 // not count. It filters and batches as the workflow would (W4).
 func (d Definition) Rehearse(polls []Outcome, m Means) (r Rehearsal) {
-	d.Enabled = true
 	w := Workflow{Definition: d}
 	for i := range polls {
 		o := &polls[i]
