@@ -173,22 +173,20 @@ func (l *workload) mourn(ctx context.Context, e *freshet.Execution) error {
 // the answer.
 func (s *Store) EndLease(ctx context.Context, id freshet.ID, a freshet.Attempt, now time.Time) (freshet.Execution, error) {
 	var e freshet.Execution
-	err := s.write(ctx, func(ctx context.Context, t *tx) error {
-		list, err := executions(ctx, t, "where e.id = $1", id)
-		switch {
-		case err != nil:
+	err := s.write(ctx, func(ctx context.Context, t *tx) (err error) {
+		if e, err = the(executions(ctx, t, "where e.id = $1", id)); err == nil && e.Action != "" {
+			err = freshet.ErrNotFound // the runner's
+		}
+		if err != nil {
 			return err
-		case len(list) == 0 || list[0].Action != "" || list[0].Kind == freshet.KindAlert:
-			return freshet.ErrNotFound
 		}
 		if a.StartedAt.IsZero() {
 			a.StartedAt = now
 		}
 		finished, err := t.finishAttempts(ctx, []freshet.Attempted{{Execution: id, Attempt: a}}, now)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		switch e = list[0]; {
 		case len(finished) > 0:
 			e = finished[0]
 		case e.State != freshet.Succeeded || e.Attempts != a.N || a.Error != "":

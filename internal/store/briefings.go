@@ -57,14 +57,7 @@ func (s *Store) FindBriefing(ctx context.Context, nameOrID string) (freshet.Brie
 }
 
 func theBriefing(ctx context.Context, q querier, where string, args ...any) (freshet.Briefing, error) {
-	list, err := briefings(ctx, q, where, args...)
-	if err != nil {
-		return freshet.Briefing{}, err
-	}
-	if len(list) == 0 {
-		return freshet.Briefing{}, freshet.ErrNotFound
-	}
-	return list[0], nil
+	return the(briefings(ctx, q, where, args...))
 }
 
 // briefings reads briefings with their sources, these by name.

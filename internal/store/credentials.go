@@ -76,10 +76,7 @@ func (t *tx) resume(ctx context.Context, owner string, now time.Time) error {
 
 // Credential returns an owner's credential as it is sealed, else ErrNotFound.
 func (s *Store) Credential(ctx context.Context, owner string, p freshet.Provider) (freshet.Credential, error) {
-	c, found, err := one(ctx, s, readCredential, credentialColumns+"where owner = $1 and provider = $2", owner, string(p))
-	if err == nil && !found {
-		err = freshet.ErrNotFound
-	}
+	c, err := the(all(ctx, s, readCredential, credentialColumns+"where owner = $1 and provider = $2", owner, string(p)))
 	if err != nil {
 		return c, fmt.Errorf("read the credential of %s: %w", p, err)
 	}

@@ -106,10 +106,7 @@ func inState(state freshet.ExecutionState, where string) string {
 
 // Execution returns an execution and its attempts, the first one first.
 func (s *Store) Execution(ctx context.Context, id freshet.ID) (freshet.Execution, []freshet.Attempt, error) {
-	list, err := executions(ctx, s, "where e.id = $1", id)
-	if err == nil && len(list) == 0 {
-		err = freshet.ErrNotFound
-	}
+	e, err := the(executions(ctx, s, "where e.id = $1", id))
 	if err != nil {
 		return freshet.Execution{}, nil, fmt.Errorf("read execution %s: %w", id, err)
 	}
@@ -119,7 +116,7 @@ func (s *Store) Execution(ctx context.Context, id freshet.ID) (freshet.Execution
 	if err != nil {
 		return freshet.Execution{}, nil, fmt.Errorf("read the attempts of execution %s: %w", id, err)
 	}
-	return list[0], attempts, nil
+	return e, attempts, nil
 }
 
 // RetryExecution has an execution carried out again, at once, because a person asks for it (W6). One that runs is
@@ -164,15 +161,11 @@ func (s *Store) CancelExecution(ctx context.Context, id freshet.ID, now time.Tim
 
 func (s *Store) editExecution(ctx context.Context, id freshet.ID, edit func(*tx, freshet.Execution) (freshet.Execution, error)) (freshet.Execution, error) {
 	var e freshet.Execution
-	err := s.write(ctx, func(ctx context.Context, t *tx) error {
-		list, err := executions(ctx, t, "where e.id = $1 for update", id)
-		if err == nil && len(list) == 0 {
-			err = freshet.ErrNotFound
-		}
-		if err != nil {
+	err := s.write(ctx, func(ctx context.Context, t *tx) (err error) {
+		if e, err = the(executions(ctx, t, "where e.id = $1 for update", id)); err != nil {
 			return err
 		}
-		if e, err = edit(t, list[0]); err != nil {
+		if e, err = edit(t, e); err != nil {
 			return err
 		}
 		saved := t.rows(updateExecutions)

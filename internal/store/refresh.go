@@ -226,10 +226,7 @@ var updateRefreshed = updating("poll_state", "source_id bigint, refresh_id bigin
 
 // Refresh returns a refresh.
 func (s *Store) Refresh(ctx context.Context, id freshet.ID) (freshet.Refresh, error) {
-	r, found, err := one(ctx, s, readRefresh, refreshColumns+"where id = $1", id)
-	if err == nil && !found {
-		err = freshet.ErrNotFound
-	}
+	r, err := the(all(ctx, s, readRefresh, refreshColumns+"where id = $1", id))
 	if err != nil {
 		return r, fmt.Errorf("read refresh %s: %w", id, err)
 	}

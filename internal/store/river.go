@@ -320,12 +320,9 @@ func (s *Store) Item(ctx context.Context, id freshet.ID) (ItemDetail, error) {
 }
 
 func (s *Store) item(ctx context.Context, id freshet.ID) (ItemDetail, error) {
-	items, err := all(ctx, s, itemColumns, itemsByID, []freshet.ID{id})
+	item, err := the(all(ctx, s, itemColumns, itemsByID, []freshet.ID{id}))
 	if err != nil {
 		return ItemDetail{}, err
-	}
-	if len(items) == 0 {
-		return ItemDetail{}, freshet.ErrNotFound
 	}
 	type text struct {
 		body       string
@@ -336,7 +333,7 @@ func (s *Store) item(ctx context.Context, id freshet.ID) (ItemDetail, error) {
 	if err != nil {
 		return ItemDetail{}, err
 	}
-	detail := ItemDetail{Item: items[0], Body: kept.body}
+	detail := ItemDetail{Item: item, Body: kept.body}
 	if found {
 		if err := json.Unmarshal(kept.enclosures, &detail.Enclosures); err != nil {
 			return ItemDetail{}, fmt.Errorf("read its enclosures: %w", err)

@@ -40,10 +40,7 @@ func (s *Store) Rivers(ctx context.Context) ([]SavedRiver, error) {
 
 // SavedRiver returns the river of a name, or freshet.ErrNotFound.
 func (s *Store) SavedRiver(ctx context.Context, name string) (SavedRiver, error) {
-	r, found, err := one(ctx, s, riverColumns, selectRiver+" where name = $1", name)
-	if err == nil && !found {
-		err = freshet.ErrNotFound
-	}
+	r, err := the(all(ctx, s, riverColumns, selectRiver+" where name = $1", name))
 	if err != nil {
 		return r, fmt.Errorf("read river %q: %w", name, err)
 	}

@@ -45,16 +45,9 @@ func watched(ctx context.Context, q querier, where string, args ...any) ([]Watch
 	return list, err
 }
 
-// theSource reads one source; lock is what a transaction adds to the statement.
+// theSource reads one source, else it is ErrNotFound.
 func theSource(ctx context.Context, q querier, where string, args ...any) (Watched, error) {
-	list, err := watched(ctx, q, where, args...)
-	if err != nil {
-		return Watched{}, err
-	}
-	if len(list) == 0 {
-		return Watched{}, freshet.ErrNotFound
-	}
-	return list[0], nil
+	return the(watched(ctx, q, where, args...))
 }
 
 // Source returns a source that is not removed, else ErrNotFound.

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"freshet"
 )
 
 // querier is a transaction or the pool of readers.
@@ -174,6 +176,17 @@ func one[T any](ctx context.Context, q querier, columns func(*T) []any, text str
 		return v, false, err
 	}
 	return list[0], true, nil
+}
+
+// the returns what a key has found, else ErrNotFound.
+func the[T any](list []T, err error) (v T, _ error) {
+	if err == nil && len(list) == 0 {
+		err = freshet.ErrNotFound
+	}
+	if err != nil {
+		return v, err
+	}
+	return list[0], nil
 }
 
 // number is the column of a statement that returns numbers.

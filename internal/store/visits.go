@@ -36,15 +36,12 @@ func (s *Store) Visit(ctx context.Context, name string) (freshet.Visit, error) {
 
 // ReachItem notes that the reader saw an item of a river. What has no such item or river is freshet.ErrNotFound.
 func (s *Store) ReachItem(ctx context.Context, name string, id freshet.ID, now time.Time) error {
-	items, err := all(ctx, s, itemColumns, itemsByID, []freshet.ID{id})
-	if err == nil && len(items) == 0 {
-		err = freshet.ErrNotFound
-	}
+	item, err := the(all(ctx, s, itemColumns, itemsByID, []freshet.ID{id}))
 	if err == nil && name != "" {
 		_, err = s.SavedRiver(ctx, name)
 	}
 	if err == nil {
-		_, err = s.changeVisit(ctx, name, func(v freshet.Visit) freshet.Visit { return v.Reach(items[0].Place(), now) })
+		_, err = s.changeVisit(ctx, name, func(v freshet.Visit) freshet.Visit { return v.Reach(item.Place(), now) })
 	}
 	if err != nil {
 		return fmt.Errorf("reach item %s: %w", id, err)

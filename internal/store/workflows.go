@@ -58,14 +58,7 @@ func workflows(ctx context.Context, q querier, where string, args ...any) ([]fre
 }
 
 func theWorkflow(ctx context.Context, q querier, id freshet.ID, lock string) (freshet.Workflow, error) {
-	list, err := workflows(ctx, q, "where w.id = $1"+lock, id)
-	if err != nil {
-		return freshet.Workflow{}, err
-	}
-	if len(list) == 0 {
-		return freshet.Workflow{}, freshet.ErrNotFound
-	}
-	return list[0], nil
+	return the(workflows(ctx, q, "where w.id = $1"+lock, id))
 }
 
 // remember reads what workflows know of what they have seen.
@@ -128,20 +121,18 @@ func (s *Store) FindWorkflow(ctx context.Context, nameOrID string) (freshet.Work
 		}
 	}
 	list, err := workflows(ctx, s, "where lower(w.name) = lower($1)", strings.TrimSpace(nameOrID))
-	switch {
-	case err == nil && len(list) == 0:
-		err = freshet.ErrNotFound
-	case len(list) > 1:
+	if len(list) > 1 {
 		err = &freshet.FieldError{Field: "workflow", Reason: fmt.Sprintf("%d workflows have the name %q; use the id of one", len(list), nameOrID)}
 	}
+	w, err := the(list, err)
 	if err == nil {
-		err = remember(ctx, s, []*freshet.Workflow{&list[0]})
+		err = remember(ctx, s, []*freshet.Workflow{&w})
 	}
 	if err != nil {
 		return freshet.Workflow{}, fmt.Errorf("find workflow %s: %w", nameOrID, err)
 	}
-	s.tryOpen(&list[0])
-	return list[0], nil
+	s.tryOpen(&w)
+	return w, nil
 }
 
 // AddWorkflow keeps a new workflow and has its address polled at once (W1, W9). All that cannot be used of the
