@@ -58,13 +58,13 @@ func daysChart(name string, counts []int, now time.Time) chart {
 
 // pollsChart shows how the last polls of each source ended: the newest of all of them at the right, the ones before
 // next to it, and so on.
-func pollsChart(sources []freshet.Source) chart {
+func pollsChart(histories []freshet.History) chart {
 	const columns = 30
 	outcomes := []freshet.Result{freshet.ResultOK, freshet.ResultPartial, freshet.ResultError}
 	var counts [columns][3]int
 	var totals [3]int
-	for i := range sources {
-		for age, p := range sources[i].History.Polls() {
+	for _, h := range histories {
+		for age, p := range h.Polls() {
 			for kind, result := range outcomes {
 				if p.Result == result && age < columns {
 					counts[columns-1-age][kind]++

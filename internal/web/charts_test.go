@@ -35,7 +35,7 @@ func TestPollsChart(t *testing.T) {
 		well.History = well.History.Add(freshet.Poll{At: now, Result: freshet.ResultOK})
 	}
 	ill.History = ill.History.Add(freshet.Poll{At: now, Result: freshet.ResultPartial}).Add(freshet.Poll{At: now, Result: freshet.ResultError})
-	c := pollsChart([]freshet.Source{well, ill})
+	c := pollsChart([]freshet.History{well.History, ill.History})
 	if c.Says != "5 polls: 3 read, 1 read in part, 1 failed" || c.Most != 2 {
 		t.Errorf("%q, most %d", c.Says, c.Most)
 	}

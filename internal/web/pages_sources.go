@@ -50,10 +50,9 @@ type sourceGroup struct {
 // sourceRow is one source with what the page says of it.
 type sourceRow struct {
 	freshet.Source
-	HostState freshet.Host
-	Reason    string
-	State     condition
-	Polls     []freshet.Poll // oldest first, for the strip
+	Reason string
+	State  condition
+	Polls  []freshet.Poll // oldest first, for the strip
 }
 
 const sourcesPerPage = 200
@@ -100,27 +99,49 @@ func (s *Server) addCharts(ctx context.Context, page *sourcesPage, all []store.W
 	if err != nil {
 		return err
 	}
-	list := make([]freshet.Source, len(all))
+	histories := make([]freshet.History, len(all))
 	for i := range all {
-		list[i] = all[i].Source
+		histories[i] = all[i].Source.History
 	}
-	page.Days, page.Polls = daysChart("Items per day", days, page.Now), pollsChart(list)
+	page.Days, page.Polls = daysChart("Items per day", days, page.Now), pollsChart(histories)
 	return nil
 }
 
+// standing is a source with its state and its place in the list.
+type standing struct {
+	*store.Watched
+	State   condition
+	Part    int    // of partNames
+	Pausing string // the host that asked for a pause which holds for it, "" for none
+}
+
+var partNames = []string{"", "Need a look", "In good order", "Paused"}
+
+// standingOf tells how a source is and where it belongs: what waits for a host comes first.
+func standingOf(w *store.Watched, now time.Time) standing {
+	st := standing{Watched: w, State: conditionOf(w.Source, w.Host, now), Part: 2}
+	switch {
+	case w.Source.Enabled && w.Host.Cooling(now):
+		st.Part, st.Pausing = 0, w.Host.Name
+	case st.State == unhealthy || st.State == off || st.State == retrying:
+		st.Part = 1
+	case st.State == paused:
+		st.Part = 3
+	}
+	return st
+}
+
 // choose counts the sources by their state and returns those that the filter lets through, in the order of the page.
-func (p *sourcesPage) choose(all []store.Watched) []store.Watched {
+func (p *sourcesPage) choose(all []store.Watched) (chosen []standing) {
 	counts := map[condition]int{}
 	find := strings.ToLower(p.Search)
-	chosen := all[:0:0]
-	for _, w := range all {
-		src := &w.Source
-		state := conditionOf(*src, w.Host, p.Now)
-		counts[state]++
+	for i := range all {
+		st, src := standingOf(&all[i], p.Now), &all[i].Source
+		counts[st.State]++
 		named := find == "" || strings.Contains(strings.ToLower(src.Name()), find) || strings.Contains(strings.ToLower(src.URL), find) ||
 			strings.Contains(strings.ToLower(src.Folder), find)
-		if named && (p.State == "" || p.State == state) {
-			chosen = append(chosen, w)
+		if named && (p.State == "" || p.State == st.State) {
+			chosen = append(chosen, st)
 		}
 	}
 	for _, c := range conditions {
@@ -128,58 +149,32 @@ func (p *sourcesPage) choose(all []store.Watched) []store.Watched {
 			p.States = append(p.States, stateChoice{c, counts[c]})
 		}
 	}
-	slices.SortStableFunc(chosen, func(a, b store.Watched) int {
-		return cmp.Or(cmp.Compare(p.part(a), p.part(b)), strings.Compare(p.pausing(a), p.pausing(b)))
+	slices.SortStableFunc(chosen, func(a, b standing) int {
+		return cmp.Or(cmp.Compare(a.Part, b.Part), strings.Compare(a.Pausing, b.Pausing))
 	})
 	return chosen
 }
 
-// part is the part of the list that a source belongs to.
-func (p *sourcesPage) part(w store.Watched) int {
-	if p.pausing(w) != "" {
-		return 0
-	}
-	switch conditionOf(w.Source, w.Host, p.Now) {
-	case unhealthy, off, retrying:
-		return 1
-	case paused:
-		return 3
-	default:
-		return 2
-	}
-}
-
-var partNames = []string{"", "Need a look", "In good order", "Paused"}
-
-// pausing is the host that asked for a pause which holds for a source, "" for none.
-func (p *sourcesPage) pausing(w store.Watched) string {
-	if w.Source.Enabled && w.Host.Cooling(p.Now) {
-		return w.Host.Name
-	}
-	return ""
-}
-
 // group puts the sources of a page under headings.
-func (s *Server) group(p *sourcesPage, list []store.Watched) {
-	for _, w := range list {
-		name, host := partNames[p.part(w)], freshet.Host{}
-		if p.pausing(w) != "" {
-			name, host = w.Host.Name+" asked for a pause", w.Host
+func (s *Server) group(p *sourcesPage, list []standing) {
+	for _, st := range list {
+		name, host := partNames[st.Part], freshet.Host{}
+		if st.Pausing != "" {
+			name, host = st.Pausing+" asked for a pause", st.Host
 		}
 		if n := len(p.Groups); n == 0 || p.Groups[n-1].Name != name {
 			p.Groups = append(p.Groups, sourceGroup{Name: name, Host: host})
 		}
 		last := &p.Groups[len(p.Groups)-1]
-		last.Sources = append(last.Sources, s.row(w, p.layout))
+		last.Sources = append(last.Sources, s.row(st, p.Now))
 	}
 }
 
-// row gathers what the page says of a source.
-func (s *Server) row(w store.Watched, l layout) sourceRow {
+// row gathers what a page says of a source.
+func (s *Server) row(st standing, now time.Time) sourceRow {
 	row := sourceRow{
-		Source: w.Source, HostState: w.Host, State: conditionOf(w.Source, w.Host, l.Now),
-		Reason: w.Source.Explain(s.Store.Settings().Policy(w.Source), w.Host, l.Now),
-		Polls:  w.Source.History.Polls(),
+		Source: st.Source, State: st.State, Polls: st.Source.History.Polls(),
+		Reason: st.Source.Explain(s.Store.Settings().Policy(st.Source), st.Host, now),
 	}
 	slices.Reverse(row.Polls)
 	return row
@@ -236,7 +231,7 @@ func (s *Server) renderSource(w http.ResponseWriter, r *http.Request, status int
 		return err
 	}
 	return render(w, status, "source", sourcePage{
-		layout: l, Source: s.row(watched, l), Form: form, Rules: s.Store.Settings().Policy(src).Lines(),
+		layout: l, Source: s.row(standingOf(&watched, l.Now), l.Now), Form: form, Rules: s.Store.Settings().Policy(src).Lines(),
 		Days: daysChart("Items per day", days, l.Now), Items: items.Items, Removing: r.URL.Query().Has("remove"),
 	})
 }
