@@ -7,6 +7,35 @@ import (
 	"testing"
 )
 
+// Whatever a feed lists and however often it changes, no entry that is still listed fires twice, and the memory does
+// not grow without end.
+func TestMemoryIsBounded(t *testing.T) {
+	w := watchFor(nil)
+	fired := map[string]int{}
+	for poll := range 60 {
+		var names []string
+		for i := range 90 {
+			names = append(names, fmt.Sprint(poll*30+i)) // two thirds are known
+		}
+		for _, data := range w.Observe(listed(names...), plainMeans).Fired {
+			for _, e := range data.Items {
+				fired[e.GUID]++
+			}
+		}
+	}
+	for guid, times := range fired {
+		if times != 1 {
+			t.Errorf("%s fired %d times", guid, times)
+		}
+	}
+	if len(fired) != 59*30+90 {
+		t.Errorf("%d entries fired, want %d", len(fired), 59*30+90)
+	}
+	if ids, marks := len(w.Memory.IDs), len(w.Memory.Window)/markSize; ids != shownIDs || marks > 90+shownIDs {
+		t.Errorf("%d ids and %d marks are kept", ids, marks)
+	}
+}
+
 // W4: whatever documents follow each other (reordered, cut, grown to thousands of entries, with entries twice, with entries
 // that leave and come back), an entry that is known and still listed, or comes back within 500 others, never fires again,
 // and nothing unseen within the first 100 stays silent. A small model of these words says what must and must not fire.

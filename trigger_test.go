@@ -95,35 +95,6 @@ func TestObserveEntries(t *testing.T) {
 // digest is the name that an entry is given which has none.
 func digest(text string) string { return NewContent(Part{}, "", text).Hash[:32] }
 
-// Whatever a feed lists and however often it changes, no entry that is still listed fires twice, and the memory does
-// not grow without end.
-func TestMemoryIsBounded(t *testing.T) {
-	w := watchFor(nil)
-	fired := map[string]int{}
-	for poll := range 60 {
-		var names []string
-		for i := range 90 {
-			names = append(names, fmt.Sprint(poll*30+i)) // two thirds are known
-		}
-		for _, data := range w.Observe(listed(names...), plainMeans).Fired {
-			for _, e := range data.Items {
-				fired[e.GUID]++
-			}
-		}
-	}
-	for guid, times := range fired {
-		if times != 1 {
-			t.Errorf("%s fired %d times", guid, times)
-		}
-	}
-	if len(fired) != 59*30+90 {
-		t.Errorf("%d entries fired, want %d", len(fired), 59*30+90)
-	}
-	if ids, marks := len(w.Memory.IDs), len(w.Memory.Window)/markSize; ids != shownIDs || marks > 90+shownIDs {
-		t.Errorf("%d ids and %d marks are kept", ids, marks)
-	}
-}
-
 // W4: an entry as executions carry it.
 func TestEntryOf(t *testing.T) {
 	post := Post{GUID: " g ", URL: "https://example.org/", Title: strings.Repeat("é", 2001), Text: strings.Repeat("ü", 501), Author: "A", Published: noon.In(time.FixedZone("", 3600))}
