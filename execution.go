@@ -1,7 +1,9 @@
 package freshet
 
 import (
+	"bytes"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -57,6 +59,17 @@ var ExecutionStates = []ExecutionState{Queued, Running, Retrying, Succeeded, Dea
 
 // Over says that nothing more is done by itself.
 func (s ExecutionState) Over() bool { return s == Succeeded || s == Dead || s == Cancelled }
+
+// MarshalData freezes the input of an execution. It writes < and & as they are.
+func MarshalData(v any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return []byte("{}") // there is nothing in it that JSON has no words for
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
 
 // Attempt is how one try to carry an execution out ended.
 type Attempt struct {

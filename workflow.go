@@ -1,9 +1,7 @@
 package freshet
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -340,15 +338,4 @@ func (w *Workflow) Replace(d Definition) (restarted bool) {
 		return true
 	}
 	return d.Enabled && !wasEnabled
-}
-
-// MarshalData freezes the input of an execution. It writes < and & as they are.
-func MarshalData(v any) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return []byte("{}") // there is nothing in it that JSON has no words for
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
