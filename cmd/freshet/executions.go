@@ -94,7 +94,7 @@ func executionsShowCmd() *cobra.Command {
 		Short: "Show an execution with its data and attempts",
 		Args:  exactly(1, "one id"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withExecution(cmd, args[0], func(ctx context.Context, st *store.Store, id freshet.ID) error {
+			return eachExecution(cmd, args, func(ctx context.Context, st *store.Store, id freshet.ID) error {
 				e, attempts, err := st.Execution(ctx, id)
 				if err != nil {
 					return err
@@ -137,31 +137,32 @@ func executionsRetryCmd() *cobra.Command {
 		Short: "Have executions carried out again, at once",
 		Args:  atLeastOne("an id"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			for _, arg := range args {
-				err := withExecution(cmd, arg, func(ctx context.Context, st *store.Store, id freshet.ID) error {
-					_, err := st.RetryExecution(ctx, id, time.Now())
-					return err
-				})
-				if err != nil {
-					return err
+			return eachExecution(cmd, args, func(ctx context.Context, st *store.Store, id freshet.ID) error {
+				_, err := st.RetryExecution(ctx, id, time.Now())
+				if err == nil {
+					fmt.Fprintf(cmd.ErrOrStderr(), "%s is tried again.\n", id)
 				}
-				fmt.Fprintf(cmd.ErrOrStderr(), "%s is tried again.\n", arg)
-			}
-			return nil
+				return err
+			})
 		},
 	}
 }
 
-// withExecution does something with the execution of an id and says so when there is none.
-func withExecution(cmd *cobra.Command, text string, do func(context.Context, *store.Store, freshet.ID) error) error {
+// eachExecution does one thing to each of the executions and says so when there is none of an id.
+func eachExecution(cmd *cobra.Command, ids []string, do func(context.Context, *store.Store, freshet.ID) error) error {
 	return withStore(cmd, func(ctx context.Context, _ *config, st *store.Store) error {
-		id, err := freshet.ParseID(text)
-		if err == nil {
-			err = do(ctx, st, id)
+		for _, text := range ids {
+			id, err := freshet.ParseID(text)
+			if err == nil {
+				err = do(ctx, st, id)
+			}
+			if errors.Is(err, freshet.ErrNotFound) {
+				return fmt.Errorf("%s is no execution here (freshet executions list)", clean(text))
+			}
+			if err != nil {
+				return err
+			}
 		}
-		if errors.Is(err, freshet.ErrNotFound) {
-			return fmt.Errorf("%s is no execution here (freshet executions list)", clean(text))
-		}
-		return err
+		return nil
 	})
 }

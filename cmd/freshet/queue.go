@@ -160,7 +160,7 @@ func endLease(cmd *cobra.Command, id string, a freshet.Attempt) error {
 	if a.N < 1 {
 		return usageError{errors.New("--attempt is needed: the number that came with the execution")}
 	}
-	return withExecution(cmd, id, func(ctx context.Context, st *store.Store, id freshet.ID) error {
+	return eachExecution(cmd, []string{id}, func(ctx context.Context, st *store.Store, id freshet.ID) error {
 		e, err := st.EndLease(ctx, id, a, time.Now())
 		if errors.Is(err, freshet.ErrLeaseLost) {
 			return fmt.Errorf("attempt %d at %s is over: its lease ran out, or it was acked or nacked before (freshet executions show %s)", a.N, id, id)

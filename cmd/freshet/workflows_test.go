@@ -54,7 +54,9 @@ func TestWorkflowsOnTheCommandLine(t *testing.T) {
 	if detail.State != freshet.Retrying || len(detail.Attempts) != 1 || *detail.Attempts[0].Error != "disk full" {
 		t.Errorf("after nack %+v", detail)
 	}
-	good(t, "executions", "retry", id)
+	if r := freshetRun(t, "executions", "retry", id, "7"); r.code != exitFailed || !strings.Contains(r.talk, id+" is tried again.") || !strings.Contains(r.talk, "7 is no execution here") {
+		t.Errorf("retried with one that is none: exit %d, %q", r.code, r.talk)
+	}
 	good(t, "queue", "pull", "--workflow", "Releases")
 	good(t, "queue", "ack", id, "--attempt", "2")
 	goodJSON(t, &made, "executions", "list", "--workflow", "Releases", "--state", "succeeded")
