@@ -118,22 +118,11 @@ func (l *workload) putOff(ctx context.Context) error {
 
 // actionGone switches an action off whose receiver does not want to be asked again (410, W7).
 func (l *workload) actionGone(ctx context.Context, e *freshet.Execution, a *freshet.Attempt) error {
-	w, err := theWorkflow(ctx, l.t, e.Workflow, " for update")
-	if err == freshet.ErrNotFound {
-		return nil
+	w, err := l.t.switchAction(ctx, e, a.Error)
+	if err == nil && w != nil {
+		l.tell(freshet.NewNotice(freshet.ActionDisabled, w, "Action: "+w.Action(e.Action).Name()+"\n"+a.Error, l.now))
 	}
-	if err != nil {
-		return err
-	}
-	action := w.Action(e.Action)
-	if action == nil || action.Disabled != "" {
-		return nil
-	}
-	action.Disabled = a.Error
-	saved := l.t.rows(updateWorkflows)
-	saved.addWorkflow(&w)
-	l.tell(freshet.NewNotice(freshet.ActionDisabled, &w, "Action: "+action.Name()+"\n"+a.Error, l.now))
-	return runAll(ctx, saved)
+	return err
 }
 
 // consoled notes the workflows that something was delivered for: the next death is told of again.

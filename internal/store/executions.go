@@ -126,27 +126,29 @@ func (s *Store) RetryExecution(ctx context.Context, id freshet.ID, now time.Time
 		if e.State == freshet.Running {
 			return e, freshet.ErrRunning
 		}
-		return e.Retry(now), t.reviveAction(ctx, &e)
+		_, err := t.switchAction(ctx, &e, "")
+		return e.Retry(now), err
 	})
 }
 
-// reviveAction switches the action of an execution on again.
-func (t *tx) reviveAction(ctx context.Context, e *freshet.Execution) error {
+// switchAction switches the action of an execution off for a reason, or on with "". It returns the workflow, nil when
+// there was nothing to switch: an execution without its action is cancelled when it is claimed.
+func (t *tx) switchAction(ctx context.Context, e *freshet.Execution, off string) (*freshet.Workflow, error) {
 	w, err := theWorkflow(ctx, t, e.Workflow, " for update")
 	if err == freshet.ErrNotFound {
-		return nil // it is cancelled when it is claimed
+		return nil, nil
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	a := w.Action(e.Action)
-	if a == nil || a.Disabled == "" {
-		return nil
+	if a == nil || (a.Disabled == "") == (off == "") {
+		return nil, nil
 	}
-	a.Disabled = ""
+	a.Disabled = off
 	saved := t.rows(updateWorkflows)
 	saved.addWorkflow(&w)
-	return runAll(ctx, saved)
+	return &w, runAll(ctx, saved)
 }
 
 // CancelExecution ends an execution that waits, because a person asks for it.
