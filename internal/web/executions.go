@@ -74,9 +74,8 @@ func ShowExecutionDetail(e *freshet.Execution, attempts []freshet.Attempt) Execu
 
 // ExecutionsPage asks for a page of executions.
 type ExecutionsPage struct {
-	State  string `query:"state" enum:"queued,running,succeeded,retrying,dead,cancelled"`
-	Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"200"`
-	Cursor string `query:"cursor" doc:"The next_cursor of the page before."`
+	State string `query:"state" enum:"queued,running,succeeded,retrying,dead,cancelled"`
+	Paging
 }
 
 type executionsOutput struct {
@@ -117,8 +116,7 @@ func (s *Server) executionsOf(ctx context.Context, workflow freshet.ID, in Execu
 	var err error
 	if in.Cursor != "" {
 		if q.Before, err = freshet.ParseID(in.Cursor); err != nil {
-			return nil, problem(badCursor, "The cursor is not one that this server gave out.",
-				FieldProblem{"query.cursor", "send the next_cursor of the page before as it was", short(in.Cursor)})
+			return nil, brokenCursor(in.Cursor)
 		}
 	}
 	list, err := s.Store.Executions(ctx, q)

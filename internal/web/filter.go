@@ -64,7 +64,7 @@ func (f filter) Values() url.Values {
 
 // input is the filter as GET /api/items has it; what is no number of days is one that is refused.
 func (f filter) input() *itemsInput {
-	in := &itemsInput{FeedIDs: f.Feeds, StartDate: f.From, EndDate: f.To, Q: f.Text, Folders: f.Folders, Types: f.Types, Limit: riverLimit, Cursor: f.cursor}
+	in := &itemsInput{FeedIDs: f.Feeds, StartDate: f.From, EndDate: f.To, Q: f.Text, Folders: f.Folders, Types: f.Types, Paging: Paging{riverLimit, f.cursor}}
 	if f.Days != "" {
 		var err error
 		if in.Days, err = strconv.Atoi(f.Days); err != nil {
@@ -105,9 +105,7 @@ func riverQuery(in *itemsInput, now time.Time) (q store.RiverQuery, err error) {
 	}
 	if in.Cursor != "" {
 		if q.After, err = freshet.ParsePlace(in.Cursor); err != nil {
-			p := problemOf(err)
-			p.Errors = []FieldProblem{{"query.cursor", "send the next_cursor of the page before as it was", short(in.Cursor)}}
-			return q, p
+			return q, brokenCursor(in.Cursor)
 		}
 	}
 	return q, nil

@@ -12,6 +12,19 @@ import (
 	"freshet"
 )
 
+// Paging asks for a page of a list.
+type Paging struct {
+	Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"200"`
+	Cursor string `query:"cursor" doc:"The next_cursor of the page before."`
+}
+
+// brokenCursor is the problem of a cursor that cannot be read.
+func brokenCursor(cursor string) *Problem {
+	p := problemOf(freshet.ErrBadPlace)
+	p.Errors = []FieldProblem{{"query.cursor", "send the next_cursor of the page before as it was", short(cursor)}}
+	return p
+}
+
 // optional is a field that may be missing (leave it), null (clear it) or there (set it), as in
 // RFC 7396.
 type optional[T any] struct {

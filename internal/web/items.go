@@ -58,8 +58,7 @@ type itemsInput struct {
 	Types     []string `query:"types,explode" doc:"Of those only feeds of these types; repeated." enum:"rss,website,http,twitter"`
 	Days      int      `query:"days" minimum:"0" maximum:"3660" doc:"Published today (1), or within so many days, in UTC. A start or an end counts before it."`
 	Q         string   `query:"q" maxLength:"500" doc:"Words that title or text contain."`
-	Limit     int      `query:"limit" minimum:"1" maximum:"1000" default:"200"`
-	Cursor    string   `query:"cursor" doc:"The next_cursor of the page before."`
+	Paging
 }
 
 type itemsOutput struct {
@@ -84,8 +83,7 @@ func (s *Server) listItems(ctx context.Context, in *itemsInput) (*itemsOutput, e
 		out.Body.Items[i] = item(&page.Items[i])
 	}
 	if page.More {
-		next := page.Next.String()
-		out.Body.NextCursor = &next
+		out.Body.NextCursor = given(page.Next.String())
 	}
 	return out, nil
 }
