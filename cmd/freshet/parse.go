@@ -88,22 +88,27 @@ func parseAll(cmd *cobra.Command, fetch fetchDocument, names []string, flags par
 
 func parseOne(cmd *cobra.Command, fetch fetchDocument, name string, flags parseFlags) (*feed.Document, error) {
 	o := feed.Options{URL: flags.url, ContentType: flags.contentType}
-	switch {
-	case name == "-":
-		return feed.Read(cmd.InOrStdin(), o)
-	case strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://"):
+	if strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://") {
 		doc, contentType, url, err := fetch(cmd.Context(), name)
 		if err != nil {
 			return nil, err
 		}
 		return feed.Parse(doc, feed.Options{URL: url, ContentType: contentType})
 	}
-	f, err := openFile(name)
+	in, err := openInput(cmd, name)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	return feed.Read(f, o)
+	defer in.Close()
+	return feed.Read(in, o)
+}
+
+// openInput opens a file, or standard input for "-".
+func openInput(cmd *cobra.Command, name string) (io.ReadCloser, error) {
+	if name == "-" {
+		return io.NopCloser(cmd.InOrStdin()), nil
+	}
+	return openFile(name)
 }
 
 func openFile(path string) (io.ReadCloser, error) { return os.Open(path) }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -435,15 +434,11 @@ func importOutlines(ctx context.Context, st *store.Store, outlines []opml.Outlin
 }
 
 func readOPML(cmd *cobra.Command, name string) ([]opml.Outline, error) {
-	in := cmd.InOrStdin()
-	if name != "-" {
-		file, err := os.Open(name)
-		if err != nil {
-			return nil, err
-		}
-		defer file.Close()
-		in = file
+	in, err := openInput(cmd, name)
+	if err != nil {
+		return nil, err
 	}
+	defer in.Close()
 	outlines, err := opml.Read(in, maxOutlines)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, err)

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -211,7 +210,7 @@ func (f *workflowFlags) add(cmd *cobra.Command) {
 // definition is what the flags say, or the file.
 func (f *workflowFlags) definition(cmd *cobra.Command) (freshet.Definition, error) {
 	if f.file != "" {
-		return readDefinition(cmd.InOrStdin(), f.file)
+		return readDefinition(cmd, f.file)
 	}
 	d := f.d
 	d.Enabled, d.Batch = true, freshet.Batch(f.batch)
@@ -238,16 +237,14 @@ func (f *workflowFlags) definition(cmd *cobra.Command) (freshet.Definition, erro
 const maxDefinition = 1 << 20
 
 // readDefinition reads what the API would take: a definition, or a workflow as it is shown.
-func readDefinition(in io.Reader, name string) (freshet.Definition, error) {
+func readDefinition(cmd *cobra.Command, name string) (freshet.Definition, error) {
+	in, err := openInput(cmd, name)
+	if err != nil {
+		return freshet.Definition{}, err
+	}
+	defer in.Close()
 	if name == "-" {
 		name = "standard input"
-	} else {
-		file, err := os.Open(name)
-		if err != nil {
-			return freshet.Definition{}, err
-		}
-		defer file.Close()
-		in = file
 	}
 	text, err := io.ReadAll(io.LimitReader(in, maxDefinition+1))
 	if err == nil && len(text) > maxDefinition {
