@@ -83,6 +83,7 @@ func TestHostileDocuments(t *testing.T) {
 		{"nesting", open + strings.Repeat("<a>", 10_000) + strings.Repeat("</a>", 10_000) + shut, 1, "", "A", 4},
 		{"nesting that declares", open + strings.Repeat(`<a xmlns:b="c" xml:base="d/">`, 10_000) + shut, 1, "", "A", 2 * maxBase / 17},
 		{"nesting of channels", strings.Repeat("<rss><channel>", 10_000) + `<item><title>A</title></item>`, 1, "ends before", "A", 10},
+		{"nesting of authors", "<rss><channel><author>text" + strings.Repeat("<author>", 130) + "x" + strings.Repeat("</author>", 130) + "y</author><item><title>A</title>" + shut, 1, "", "A", 1},
 		{"nesting in content", open + `<description>` + strings.Repeat("<p>", 10_000) + `</description>` + shut, 1, "", "A", 20},
 		{"attributes", open + `<link` + attributes(500_000) + ` href="/x">` + `</link>` + shut, 1, "", "A", 1},
 		{"long text", open + `<description>` + strings.Repeat("word ", 10<<20) + `</description>` + shut, 1, "was cut", "A", 1},

@@ -243,6 +243,14 @@ func (r *reader) forget(drop func(element) bool) {
 	r.frames = kept
 }
 
+// innermost is the open element that the reader is right in; unknown when it is forgotten.
+func (r *reader) innermost() element {
+	if len(r.frames) == 0 {
+		return unknown
+	}
+	return r.frames[len(r.frames)-1].el
+}
+
 // end handles an end tag: it closes the innermost open element of its name, and all that are open inside.
 func (r *reader) end(name []byte) {
 	for i := len(r.frames) - 1; i >= 0; i-- {
@@ -373,7 +381,7 @@ func (r *reader) characters(t *token) {
 	switch {
 	case p.text.blank():
 		p.text = v
-	case v.blank() || r.frames[len(r.frames)-1].el != author:
+	case v.blank() || r.innermost() != author:
 	case p.end == 0:
 		start := len(r.scratch)
 		r.scratch = append(r.scratch, r.convert.decoded(p.text)...)
