@@ -260,9 +260,9 @@ func (s *Server) removeBriefingSource(ctx context.Context, in *briefingSourceRem
 
 // briefing finds a briefing by the id of a path.
 func (s *Server) briefing(ctx context.Context, id string) (freshet.Briefing, error) {
-	parsed, err := freshet.ParseID(id)
+	parsed, err := idOf("briefing", id)
 	if err != nil {
-		return freshet.Briefing{}, problem(notFound, fmt.Sprintf("There is no briefing with the id %q.", short(id)))
+		return freshet.Briefing{}, err
 	}
 	b, err := s.Store.Briefing(ctx, parsed)
 	if errors.Is(err, freshet.ErrNotFound) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"freshet"
@@ -139,20 +138,12 @@ type executionPath struct {
 	ID string `path:"id"`
 }
 
-func executionID(text string) (freshet.ID, error) {
-	id, err := freshet.ParseID(text)
-	if err != nil {
-		return 0, problem(notFound, fmt.Sprintf("There is no execution with the id %q.", short(text)))
-	}
-	return id, nil
-}
-
 type executionDetailOutput struct{ Body ExecutionDetail }
 
 type executionOutput struct{ Body Execution }
 
 func (s *Server) getExecution(ctx context.Context, in *executionPath) (*executionDetailOutput, error) {
-	id, err := executionID(in.ID)
+	id, err := idOf("execution", in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +164,7 @@ func (s *Server) cancelExecution(ctx context.Context, in *executionPath) (*execu
 
 // changeExecution does one thing to an execution and wakes whoever waits for it.
 func (s *Server) changeExecution(ctx context.Context, path string, change func(context.Context, freshet.ID, time.Time) (freshet.Execution, error)) (*executionOutput, error) {
-	id, err := executionID(path)
+	id, err := idOf("execution", path)
 	if err != nil {
 		return nil, err
 	}

@@ -196,9 +196,9 @@ func (s *Server) removeFeed(ctx context.Context, in *feedInput) (*struct{}, erro
 
 // restoreFeed takes a removal back.
 func (s *Server) restoreFeed(ctx context.Context, in *feedInput) (*feedOutput, error) {
-	id, err := freshet.ParseID(in.ID)
+	id, err := idOf("feed", in.ID)
 	if err != nil {
-		return nil, problem(notFound, fmt.Sprintf("There is no feed with the id %q.", short(in.ID)))
+		return nil, err
 	}
 	now := time.Now()
 	w, err := s.Store.RestoreSource(ctx, id, now)
@@ -211,9 +211,9 @@ func (s *Server) restoreFeed(ctx context.Context, in *feedInput) (*feedOutput, e
 
 // source finds a feed by the id of a path. One that was removed is not there.
 func (s *Server) source(ctx context.Context, id string) (store.Watched, error) {
-	parsed, err := freshet.ParseID(id)
+	parsed, err := idOf("feed", id)
 	if err != nil {
-		return store.Watched{}, problem(notFound, fmt.Sprintf("There is no feed with the id %q.", short(id)))
+		return store.Watched{}, err
 	}
 	w, err := s.Store.Source(ctx, parsed)
 	if err == nil && !w.Source.RemovedAt.IsZero() {

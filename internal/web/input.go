@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"strings"
 
@@ -11,6 +12,15 @@ import (
 
 	"freshet"
 )
+
+// idOf reads the id of a path. What is no id names nothing.
+func idOf(noun, text string) (freshet.ID, error) {
+	id, err := freshet.ParseID(text)
+	if err != nil {
+		return 0, problem(notFound, fmt.Sprintf("There is no %s with the id %q.", noun, short(text)))
+	}
+	return id, nil
+}
 
 // Paging asks for a page of a list.
 type Paging struct {

@@ -95,9 +95,9 @@ type itemInput struct {
 type itemOutput struct{ Body ItemDetail }
 
 func (s *Server) getItem(ctx context.Context, in *itemInput) (*itemOutput, error) {
-	id, err := freshet.ParseID(in.ID)
+	id, err := idOf("item", in.ID)
 	if err != nil {
-		return nil, problem(notFound, fmt.Sprintf("There is no item with the id %q.", short(in.ID)))
+		return nil, err
 	}
 	found, err := s.Store.Item(ctx, id)
 	if err != nil {

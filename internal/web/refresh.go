@@ -92,9 +92,9 @@ type progressInput struct {
 type progressOutput struct{ Body RefreshProgress }
 
 func (s *Server) getRefresh(ctx context.Context, in *progressInput) (*progressOutput, error) {
-	id, err := freshet.ParseID(in.ID)
+	id, err := idOf("refresh", in.ID)
 	if err != nil {
-		return nil, problem(notFound, fmt.Sprintf("There is no refresh with the id %q.", short(in.ID)))
+		return nil, err
 	}
 	r, err := s.Store.Refresh(ctx, id)
 	if err != nil {

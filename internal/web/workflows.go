@@ -268,9 +268,9 @@ func (s *Server) sendTest(ctx context.Context, w *freshet.Workflow) ([]freshet.E
 
 // workflow finds a workflow by the id of a path.
 func (s *Server) workflow(ctx context.Context, id string) (freshet.Workflow, error) {
-	parsed, err := freshet.ParseID(id)
+	parsed, err := idOf("workflow", id)
 	if err != nil {
-		return freshet.Workflow{}, problem(notFound, fmt.Sprintf("There is no workflow with the id %q.", short(id)))
+		return freshet.Workflow{}, err
 	}
 	return s.Store.Workflow(ctx, parsed)
 }
