@@ -28,12 +28,15 @@ type poster struct {
 }
 
 func newPoster(guard fetch.Guard, userAgent string) *poster {
-	return &poster{userAgent: userAgent, client: &http.Client{
-		Transport: transport(guard),
-		CheckRedirect: func(*http.Request, []*http.Request) error {
-			return http.ErrUseLastResponse
-		},
-	}}
+	return &poster{userAgent: userAgent, client: client(guard)}
+}
+
+// client makes requests over guarded connections and follows no redirects.
+func client(guard fetch.Guard) *http.Client {
+	return &http.Client{
+		Transport:     transport(guard),
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 }
 
 // transport makes guarded connections and keeps them for a while.

@@ -40,10 +40,7 @@ func dialSQS(_ context.Context, u *url.URL, guard fetch.Guard) (broker, error) {
 	if u.Query().Get("tls") == "false" {
 		endpoint.Scheme = "http"
 	}
-	b := &sqsBroker{queue: endpoint.String() + u.Path, http: &http.Client{
-		Transport:     transport(guard),
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
+	b := &sqsBroker{queue: endpoint.String() + u.Path, http: client(guard)}
 	b.client = sqs.New(sqs.Options{
 		Region: region, BaseEndpoint: aws.String(endpoint.String()), HTTPClient: b.http,
 		Credentials: login, Retryer: aws.NopRetryer{}, AppID: "freshet",
