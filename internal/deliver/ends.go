@@ -3,7 +3,6 @@ package deliver
 import (
 	"context"
 	"log/slog"
-	"sync"
 	"time"
 
 	"freshet"
@@ -40,7 +39,6 @@ type ends struct {
 	finished func(freshet.Execution, freshet.Attempt)
 	arrived  chan *end
 	ended    chan struct{}
-	once     sync.Once
 }
 
 func newEnds(store Ends, log *slog.Logger, finished func(freshet.Execution, freshet.Attempt)) *ends {
@@ -59,7 +57,7 @@ func (e *ends) start(ctx context.Context) {
 
 // stop returns when all that was added is recorded. Nobody may add any more.
 func (e *ends) stop() {
-	e.once.Do(func() { close(e.arrived) })
+	close(e.arrived)
 	<-e.ended
 }
 
