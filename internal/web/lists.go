@@ -42,15 +42,20 @@ func (s *Server) exportOPML(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	w.Header().Set("Content-Disposition", `attachment; filename="freshet.opml"`)
+	writeOPML(w, watched)
+	return nil
+}
+
+// writeOPML writes sources as a list.
+func writeOPML(w http.ResponseWriter, watched []store.Watched) {
 	outlines := make([]opml.Outline, len(watched))
 	for i := range watched {
 		src := &watched[i].Source
 		outlines[i] = opml.Outline{Title: src.Name(), URL: src.URL, SiteURL: src.SiteURL, Folder: src.Folder}
 	}
 	w.Header().Set("Content-Type", "text/x-opml; charset=utf-8")
-	w.Header().Set("Content-Disposition", `attachment; filename="freshet.opml"`)
 	_ = opml.Write(w, "Freshet", outlines) // the asker is gone if this fails
-	return nil
 }
 
 // importOPML adds the feeds of a list; their first polls are spread (S4).

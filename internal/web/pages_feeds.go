@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"freshet"
-	"freshet/internal/opml"
 	"freshet/internal/store"
 	"freshet/internal/syndicate"
 )
@@ -112,12 +111,6 @@ func (s *Server) listOf(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	outlines := make([]opml.Outline, len(watched))
-	for i := range watched {
-		src := &watched[i].Source
-		outlines[i] = opml.Outline{Title: src.Name(), URL: src.URL, SiteURL: src.SiteURL, Folder: src.Folder}
-	}
-	w.Header().Set("Content-Type", "text/x-opml; charset=utf-8")
-	_ = opml.Write(w, "Freshet", outlines) // the asker is gone if this fails
+	writeOPML(w, watched)
 	return nil
 }
