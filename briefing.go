@@ -214,8 +214,8 @@ func (c *composer) add(p Waiting) int {
 	return len(c.list) - 1
 }
 
-// rule stands between the posts of an article, on a line of its own.
-const rule = "---"
+// ArticleRule stands between the posts of an article, on a line of its own.
+const ArticleRule = "---"
 
 // gather makes the article one of all posts of its source, oldest first: titled by whose they are and the day
 // of the newest, bodies joined by a rule, each with its time (B2).
@@ -236,5 +236,5 @@ func (a *Composed) gather(from Source, posts []Waiting) {
 			parts[i] += "\n\n" + p.URL
 		}
 	}
-	a.Text = strings.Join(parts, "\n\n"+rule+"\n\n")
+	a.Text = strings.Join(parts, "\n\n"+ArticleRule+"\n\n")
 }

@@ -2,6 +2,7 @@ package syndicate
 
 import (
 	"bufio"
+	"cmp"
 	"io"
 	"strings"
 	"unicode"
@@ -19,10 +20,7 @@ func WriteArticles(w io.Writer, title string, articles []freshet.Article) error 
 	b.WriteString("# " + inline(title) + "\n")
 	for i := range articles {
 		a := &articles[i]
-		heading := inline(a.Title)
-		if heading == "" {
-			heading = "(no title)"
-		}
+		heading := cmp.Or(inline(a.Title), "(no title)")
 		if link := freshet.WebLink(a.URL); link != "" {
 			heading = "[" + heading + "](<" + linked.Replace(link) + ">)"
 		}
@@ -34,7 +32,7 @@ func WriteArticles(w io.Writer, title string, articles []freshet.Article) error 
 		}
 		b.WriteString(a.PublishedAt.UTC().Format("Jan 2, 2006 15:04 UTC") + "\n")
 		for line := range strings.Lines(a.Text) {
-			if line = strings.TrimSpace(line); line == "---" {
+			if line = strings.TrimSpace(line); line == freshet.ArticleRule {
 				b.WriteString("\n---\n")
 			} else if line != "" {
 				b.WriteString("\n" + paragraph(line) + "\n")
