@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"crypto/aes"
 	"crypto/cipher"
 	"crypto/hmac"
 	"crypto/rand"
@@ -33,6 +34,15 @@ func newKey(b []byte) (*key, error) {
 	mac := hmac.New(sha256.New, b)
 	mac.Write([]byte("freshet key id"))
 	return &key{id: hex.EncodeToString(mac.Sum(nil)[:8]), seal: seal}, nil
+}
+
+// newSeal returns AES-256-GCM that puts a random nonce before each text.
+func newSeal(key []byte) (cipher.AEAD, error) {
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, err
+	}
+	return cipher.NewGCMWithRandomNonce(block)
 }
 
 // keyring finds the master key: given, in its file, or not made yet.

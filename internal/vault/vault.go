@@ -7,8 +7,6 @@ package vault
 
 import (
 	"context"
-	"crypto/aes"
-	"crypto/cipher"
 	"fmt"
 	"time"
 
@@ -96,13 +94,4 @@ func (v *Vault) open(c freshet.Credential) (string, error) {
 // place is what a sealed token is bound to.
 func place(c freshet.Credential) []byte {
 	return []byte("freshet credential\x00" + string(c.Provider) + "\x00" + c.Owner)
-}
-
-// newSeal returns AES-256-GCM that puts a random nonce before each text.
-func newSeal(key []byte) (cipher.AEAD, error) {
-	block, err := aes.NewCipher(key)
-	if err != nil {
-		return nil, err
-	}
-	return cipher.NewGCMWithRandomNonce(block)
 }
