@@ -32,9 +32,6 @@ func (s *Server) loginForm(w http.ResponseWriter, r *http.Request) error {
 
 func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
 	x := s.guard.secrets
-	if err := r.ParseForm(); err != nil {
-		return formError(err)
-	}
 	next := ownPath(r.PostForm.Get("next"))
 	if x != nil {
 		if err := x.try(r.PostForm.Get("password")); err != nil {

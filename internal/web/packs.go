@@ -48,9 +48,6 @@ func readPacks(files fs.FS) ([]pack, error) {
 
 // addPack adds the feeds of a pack, or those that were chosen of it. A person waits for them.
 func (s *Server) addPack(w http.ResponseWriter, r *http.Request) error {
-	if err := r.ParseForm(); err != nil {
-		return formError(err)
-	}
 	for _, p := range s.packs {
 		if p.Slug != r.PathValue("name") {
 			continue

@@ -15,9 +15,6 @@ const maxChosen = 100
 // addSource adds what was pasted: a page or any content as it is, a feed or the one feed of a site; of several the
 // user chooses.
 func (s *Server) addSource(w http.ResponseWriter, r *http.Request) error {
-	if err := r.ParseForm(); err != nil {
-		return formError(err)
-	}
 	page, err := s.newSourcesPage(r)
 	if err != nil {
 		return err

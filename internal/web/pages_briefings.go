@@ -126,9 +126,6 @@ func (l *layout) tell(wrong error) (status int, err error) {
 }
 
 func (s *Server) sendBriefing(w http.ResponseWriter, r *http.Request) error {
-	if err := r.ParseForm(); err != nil {
-		return formError(err)
-	}
 	form := readBriefingForm(r.PostForm)
 	var b freshet.Briefing
 	sources, err := s.sourcesOf(&form)
@@ -197,9 +194,6 @@ func firstOf(text string, n int) string {
 
 // pressBriefing carries out a button of a briefing: what is in the path's last part.
 func (s *Server) pressBriefing(w http.ResponseWriter, r *http.Request) error {
-	if err := r.ParseForm(); err != nil {
-		return formError(err)
-	}
 	b, err := s.briefing(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err

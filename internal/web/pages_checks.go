@@ -137,9 +137,6 @@ func (s *Server) changeCheck(w http.ResponseWriter, r *http.Request) error {
 	if c == nil {
 		return errNoCheck
 	}
-	if err := r.ParseForm(); err != nil {
-		return formError(err)
-	}
 	if r.PostForm.Has("stop") {
 		c.stop()
 		http.Redirect(w, r, "/sources/check/"+c.ID, http.StatusSeeOther)

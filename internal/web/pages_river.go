@@ -240,9 +240,6 @@ func wantsPictures(r *http.Request) bool {
 
 // setPictures remembers whether the reader wants pictures.
 func (s *Server) setPictures(w http.ResponseWriter, r *http.Request) error {
-	if err := r.ParseForm(); err != nil {
-		return formError(err)
-	}
 	c := &http.Cookie{Name: picturesCookie, Value: "on", Path: "/", MaxAge: int((365 * 24 * time.Hour).Seconds()), HttpOnly: true, SameSite: http.SameSiteLaxMode}
 	if r.PostForm.Get("pictures") != "on" {
 		c.Value, c.MaxAge = "", -1

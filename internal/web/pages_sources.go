@@ -246,9 +246,6 @@ func (s *Server) sourceOf(r *http.Request) (store.Watched, error) {
 
 // changeSource carries out a button or the form of a source: what is in the path's last part.
 func (s *Server) changeSource(w http.ResponseWriter, r *http.Request) error {
-	if err := r.ParseForm(); err != nil {
-		return formError(err)
-	}
 	if r.PathValue("do") == "restore" {
 		return s.restoreSource(w, r)
 	}
@@ -305,9 +302,6 @@ func (s *Server) changed(w http.ResponseWriter, r *http.Request, err error, back
 
 // refreshRiver starts a refresh of everything (U2).
 func (s *Server) refreshRiver(w http.ResponseWriter, r *http.Request) error {
-	if err := r.ParseForm(); err != nil {
-		return formError(err)
-	}
 	return s.refreshFrom(w, r, cmp.Or(r.PostForm.Get("back"), "/"), nil)
 }
 

@@ -175,9 +175,6 @@ func (s *Server) addState(r *http.Request, page *workflowView) error {
 
 // sendWorkflow carries out the form: it saves, rehearses, or gives it another action to fill in.
 func (s *Server) sendWorkflow(w http.ResponseWriter, r *http.Request) error {
-	if err := r.ParseForm(); err != nil {
-		return formError(err)
-	}
 	flow, err := s.workflowBefore(r)
 	if err != nil {
 		return err
@@ -274,9 +271,6 @@ func indented(v any) string {
 
 // pressWorkflow carries out a button of a workflow: what is in the path's last part.
 func (s *Server) pressWorkflow(w http.ResponseWriter, r *http.Request) error {
-	if err := r.ParseForm(); err != nil {
-		return formError(err)
-	}
 	id, err := freshet.ParseID(r.PathValue("id"))
 	if err != nil {
 		return err

@@ -94,9 +94,6 @@ func riverPath(name string) string { return "/rivers/" + url.PathEscape(name) }
 
 // nameRiver gives the shown filter a name, by the page's form.
 func (s *Server) nameRiver(w http.ResponseWriter, r *http.Request) error {
-	if err := r.ParseForm(); err != nil {
-		return formError(err)
-	}
 	saved, err := s.keepRiver(r.Context(), r.PostForm.Get("name"), r.PostForm.Get("filter"))
 	var field *freshet.FieldError
 	if errors.As(err, &field) {

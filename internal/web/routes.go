@@ -65,10 +65,10 @@ func (s *Server) routes() {
 
 	s.mux.Handle("GET /{$}", s.page(s.showRiver))
 	s.mux.Handle("GET /choices", s.page(s.showChoices))
-	s.mux.Handle("POST /rivers", s.page(s.nameRiver))
+	s.mux.Handle("POST /rivers", s.form(s.nameRiver))
 	s.mux.Handle("GET /rivers/{name}", s.page(s.showNamed))
 	s.mux.Handle("POST /rivers/{name}/remove", s.page(s.forgetRiver))
-	s.mux.Handle("POST /pictures", s.page(s.setPictures))
+	s.mux.Handle("POST /pictures", s.form(s.setPictures))
 	for suffix := range syndicate.Formats {
 		s.mux.Handle("GET /river."+suffix, zipped(s.feedOf(suffix)))
 	}
@@ -76,31 +76,31 @@ func (s *Server) routes() {
 	s.plain("GET /system.atom", s.systemFeed)
 	s.mux.Handle("GET /items/{id}", s.page(s.showItem))
 	s.mux.Handle("GET /sources", s.page(s.showSources))
-	s.mux.Handle("POST /sources", s.page(s.addSource))
+	s.mux.Handle("POST /sources", s.form(s.addSource))
 	s.mux.Handle("POST /sources/import", s.upload(maxOPML, s.importList))
 	s.mux.Handle("POST /sources/check", s.upload(maxOPML, s.checkList))
 	s.mux.Handle("GET /sources/check/{id}", s.page(s.showCheck))
-	s.mux.Handle("POST /sources/check/{id}", s.page(s.changeCheck))
-	s.mux.Handle("POST /sources/packs/{name}", s.page(s.addPack))
+	s.mux.Handle("POST /sources/check/{id}", s.form(s.changeCheck))
+	s.mux.Handle("POST /sources/packs/{name}", s.form(s.addPack))
 	s.mux.Handle("GET /sources/{id}", s.page(s.showSource))
-	s.mux.Handle("POST /sources/{id}/{do}", s.page(s.changeSource))
+	s.mux.Handle("POST /sources/{id}/{do}", s.form(s.changeSource))
 	s.mux.Handle("GET /briefings", s.page(s.showBriefings))
-	s.mux.Handle("POST /briefings", s.page(s.sendBriefing))
+	s.mux.Handle("POST /briefings", s.form(s.sendBriefing))
 	s.mux.Handle("GET /briefings/{id}", s.page(s.showBriefing))
-	s.mux.Handle("POST /briefings/{id}/{do}", s.page(s.pressBriefing))
+	s.mux.Handle("POST /briefings/{id}/{do}", s.form(s.pressBriefing))
 	s.mux.Handle("GET /workflows", s.page(s.workflowsPage))
 	s.mux.Handle("GET /workflows/new", s.page(s.newWorkflowPage))
-	s.mux.Handle("POST /workflows", s.page(s.sendWorkflow))
-	s.mux.Handle("POST /workflows/check", s.page(s.checkWorkflow))
+	s.mux.Handle("POST /workflows", s.form(s.sendWorkflow))
+	s.mux.Handle("POST /workflows/check", s.form(s.checkWorkflow))
 	s.mux.Handle("GET /workflows/{id}", s.page(s.workflowPage))
-	s.mux.Handle("POST /workflows/{id}", s.page(s.sendWorkflow))
-	s.mux.Handle("POST /workflows/{id}/{do}", s.page(s.pressWorkflow))
+	s.mux.Handle("POST /workflows/{id}", s.form(s.sendWorkflow))
+	s.mux.Handle("POST /workflows/{id}/{do}", s.form(s.pressWorkflow))
 	s.mux.Handle("GET /executions/{id}", s.page(s.executionPage))
 	s.mux.Handle("POST /executions/{id}/{do}", s.page(s.pressExecution))
-	s.mux.Handle("POST /refresh", s.page(s.refreshRiver))
+	s.mux.Handle("POST /refresh", s.form(s.refreshRiver))
 	s.mux.Handle("GET /static/{version}/{name}", s.page(s.staticFile))
 	s.mux.Handle("GET /login", s.page(s.loginForm))
-	s.mux.Handle("POST /login", s.page(s.login))
+	s.mux.Handle("POST /login", s.form(s.login))
 	s.mux.Handle("POST /logout", s.page(s.logout))
 
 	s.openAPI = newDocuments(s.api.OpenAPI())
@@ -144,6 +144,16 @@ func (s *Server) plain(route string, h func(http.ResponseWriter, *http.Request) 
 // page is the adapter of the HTML pages: an error becomes a page that says what is wrong.
 func (s *Server) page(h func(http.ResponseWriter, *http.Request) error) http.Handler {
 	return s.upload(maxJSON, h)
+}
+
+// form is page for what a form sends, which is parsed when h begins.
+func (s *Server) form(h func(http.ResponseWriter, *http.Request) error) http.Handler {
+	return s.page(func(w http.ResponseWriter, r *http.Request) error {
+		if err := r.ParseForm(); err != nil {
+			return formError(err)
+		}
+		return h(w, r)
+	})
 }
 
 // upload is page for a form with a body of up to limit bytes.

@@ -237,9 +237,6 @@ func nonEmptyLines(text string) (list []string) {
 
 // checkWorkflow says what is wrong with a form that is being filled in, by the names of its fields.
 func (s *Server) checkWorkflow(w http.ResponseWriter, r *http.Request) error {
-	if err := r.ParseForm(); err != nil {
-		return formError(err)
-	}
 	f := readWorkflowForm(r.PostForm)
 	before, err := s.workflowBefore(r)
 	if err != nil {
