@@ -16,11 +16,7 @@ import (
 // The table of docs/architecture.md says which packages there are and what each may import of ours; the
 // code must agree.
 func TestArchitecture(t *testing.T) {
-	document, err := os.ReadFile("docs/architecture.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	allowed := importTable(string(document))
+	allowed := importTable(readFile(t, "docs/architecture.md"))
 	if len(allowed) < 10 {
 		t.Fatalf("the table has %d packages; was it moved?", len(allowed))
 	}
