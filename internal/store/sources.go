@@ -109,14 +109,16 @@ func (s *Store) Sources(ctx context.Context, f SourceFilter) ([]Watched, error) 
 	return list, nil
 }
 
+// What people edit of a source: for insertSources and updateSources.
+const sourceFields = `id bigint, host_id bigint, type text, url text, moved_from text, normalized_url text, title text, feed_title text, site_url text, folder text,
+	in_river bigint, enabled bigint, disabled_reason text, config text, asked bigint, parts text, created_at bigint, updated_at bigint, removed_at bigint`
+
 var (
-	insertSources = inserting("sources", `id bigint, host_id bigint, type text, url text, moved_from text, normalized_url text, title text, feed_title text, site_url text, folder text,
-		in_river bigint, enabled bigint, disabled_reason text, config text, asked bigint, parts text, created_at bigint, updated_at bigint, removed_at bigint`, "")
-	updateSources = updating("sources", `id bigint, host_id bigint, type text, url text, moved_from text, normalized_url text, title text, feed_title text, site_url text, folder text,
-		in_river bigint, enabled bigint, disabled_reason text, config text, asked bigint, parts text, created_at bigint, updated_at bigint, removed_at bigint`)
-	insertPolls = inserting("poll_state", "source_id bigint, host_id bigint, shard bigint", "")
-	updateHome  = updating("poll_state", "source_id bigint, host_id bigint, shard bigint")
-	updatePolls = updating("poll_state", `source_id bigint, seq bigint, next_poll_at bigint, last_poll_at bigint, last_success_at bigint,
+	insertSources = inserting("sources", sourceFields, "")
+	updateSources = updating("sources", sourceFields)
+	insertPolls   = inserting("poll_state", "source_id bigint, host_id bigint, shard bigint", "")
+	updateHome    = updating("poll_state", "source_id bigint, host_id bigint, shard bigint")
+	updatePolls   = updating("poll_state", `source_id bigint, seq bigint, next_poll_at bigint, last_poll_at bigint, last_success_at bigint,
 		failures bigint, permanent_failures bigint, failure text, cursor text, etag bytea, last_modified bytea, history bytea`)
 )
 

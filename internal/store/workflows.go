@@ -23,11 +23,12 @@ func workflowRow(w *freshet.Workflow) []any {
 		&w.State.Failures, &w.State.LastError, flag{&w.State.Waiting}, flag{&w.State.Resting}, moment{&w.CreatedAt}, moment{&w.UpdatedAt}}
 }
 
+const workflowFields = `id bigint, source_id bigint, name text, enabled bigint, wanted bigint, every bigint, ordered bigint, definition text, disabled_reason text,
+	checked_at bigint, content_hash text, failures bigint, last_error text, waiting bigint, resting bigint, created_at bigint, updated_at bigint`
+
 var (
-	insertWorkflows = inserting("workflows", `id bigint, source_id bigint, name text, enabled bigint, wanted bigint, every bigint, ordered bigint, definition text, disabled_reason text,
-		checked_at bigint, content_hash text, failures bigint, last_error text, waiting bigint, resting bigint, created_at bigint, updated_at bigint`, "")
-	updateWorkflows = updating("workflows", `id bigint, source_id bigint, name text, enabled bigint, wanted bigint, every bigint, ordered bigint, definition text, disabled_reason text,
-		checked_at bigint, content_hash text, failures bigint, last_error text, waiting bigint, resting bigint, created_at bigint, updated_at bigint`)
+	insertWorkflows = inserting("workflows", workflowFields, "")
+	updateWorkflows = updating("workflows", workflowFields)
 	// observedWorkflows is what a poll changes.
 	observedWorkflows = updating("workflows", `id bigint, enabled bigint, wanted bigint, disabled_reason text,
 		checked_at bigint, content_hash text, failures bigint, last_error text, waiting bigint, resting bigint`)
