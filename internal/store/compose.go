@@ -55,16 +55,6 @@ const waitingPosts = `select p.item_id, p.content_hash, p.published_at, p.url fr
  and not exists (select 1 from post_articles a where a.briefing_id = $5 and a.source_id = $1 and a.item_id = p.item_id)
  order by p.published_at desc, p.ingested_at desc, p.item_id desc limit $6`
 
-// digest reads a column that holds a content hash.
-type digest struct{ hash *freshet.ContentHash }
-
-// Scan implements sql.Scanner.
-func (d digest) Scan(v any) error {
-	b, _ := v.([]byte)
-	copy(d.hash[:], b)
-	return nil
-}
-
 // waiting returns the posts of a briefing that no article stands for, the newest first, and whether more are left.
 func (t *tx) waiting(ctx context.Context, b *freshet.Briefing, now time.Time) (posts []freshet.Waiting, more bool, err error) {
 	for _, has := range b.Sources {

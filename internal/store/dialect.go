@@ -199,6 +199,16 @@ func (o optional) Scan(v any) error {
 	return nil
 }
 
+// digest reads a column that holds a content hash.
+type digest struct{ hash *freshet.ContentHash }
+
+// Scan implements sql.Scanner.
+func (d digest) Scan(v any) error {
+	b, _ := v.([]byte)
+	copy(d.hash[:], b)
+	return nil
+}
+
 // document reads a column that holds a JSON document; null and {} leave the value as it is.
 type document struct{ v any }
 

@@ -146,12 +146,12 @@ func (m *merge) readKeys(ctx context.Context, keys [][]byte) error {
 	}
 	type post struct {
 		carried
-		hash []byte
+		hash freshet.ContentHash
 	}
-	posts, err := all(ctx, m.t, func(p *post) []any { return []any{&p.item, &p.source, &p.hash} },
+	posts, err := all(ctx, m.t, func(p *post) []any { return []any{&p.item, &p.source, digest{&p.hash}} },
 		"select item_id, source_id, content_hash from posts where item_id in ($1...)", ids)
 	for _, p := range posts {
-		m.posts[p.carried] = freshet.ContentHash(p.hash)
+		m.posts[p.carried] = p.hash
 	}
 	return err
 }
