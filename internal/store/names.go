@@ -21,7 +21,7 @@ type SourceName struct {
 func (s *Store) SourceNames(ctx context.Context, part string, chosen []freshet.ID, limit int) ([]SourceName, error) {
 	list, err := all(ctx, s, func(src *freshet.Source) []any {
 		return []any{&src.ID, &src.Title, &src.FeedTitle, &src.URL}
-	}, "select id, title, feed_title, url from sources where in_river = 1 and removed_at is null or id in ($1...)", append([]freshet.ID{}, chosen...))
+	}, "select id, title, feed_title, url from sources where in_river = 1 and removed_at is null or id in ($1...)", chosen)
 	if err != nil {
 		return nil, fmt.Errorf("list the names of sources: %w", err)
 	}

@@ -77,7 +77,7 @@ func (s *Store) Chosen(ctx context.Context, q RiverQuery) (ids []freshet.ID, nar
 		types[i] = string(kind)
 	}
 	anywhere := len(q.Sources) == 0 && len(q.Folders) == 0
-	ids, err = all(ctx, s, id[freshet.ID], chosenSources, append([]freshet.ID{}, q.Sources...), append([]string{}, q.Folders...), anywhere, types, len(types) == 0)
+	ids, err = all(ctx, s, id[freshet.ID], chosenSources, q.Sources, q.Folders, anywhere, types, len(types) == 0)
 	if err != nil {
 		return nil, true, fmt.Errorf("read the sources of a filter: %w", err)
 	}
