@@ -81,7 +81,7 @@ const (
 
 // NextDue returns when the next source of these shards is due, zero when none is scheduled.
 func (s *Store) NextDue(ctx context.Context, shards []int) (time.Time, error) {
-	next, _, err := one(ctx, s, func(t *time.Time) []any { return []any{moment{t}} }, nextDue, shards)
+	next, _, err := one(ctx, s, instant, nextDue, shards)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("read when the next source is due: %w", err)
 	}

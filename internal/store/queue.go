@@ -195,7 +195,7 @@ func (t *tx) workflowsOf(ctx context.Context, list []freshet.Execution) (map[fre
 
 // NextExecution returns when the runner has something to do, zero when nothing waits.
 func (s *Store) NextExecution(ctx context.Context) (time.Time, error) {
-	next, _, err := one(ctx, s, func(t *time.Time) []any { return []any{moment{t}} }, "select min(due_at) from executions where due_at is not null and action <> ''")
+	next, _, err := one(ctx, s, instant, "select min(due_at) from executions where due_at is not null and "+deliveries)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("read when the next execution is due: %w", err)
 	}
@@ -204,8 +204,7 @@ func (s *Store) NextExecution(ctx context.Context) (time.Time, error) {
 
 // NextLease returns when a worker of a workflow, or of any with 0, has something to do, zero when nothing waits.
 func (s *Store) NextLease(ctx context.Context, workflow freshet.ID) (time.Time, error) {
-	next, _, err := one(ctx, s, func(t *time.Time) []any { return []any{moment{t}} },
-		"select min(due_at) from executions where due_at is not null and action = '' and (cast($1 as bigint) = 0 or workflow_id = $1)", workflow)
+	next, _, err := one(ctx, s, instant, "select min(due_at) from executions where due_at is not null and "+pulls+" and (cast($1 as bigint) = 0 or workflow_id = $1)", workflow)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("read when the next execution of a worker is due: %w", err)
 	}

@@ -192,5 +192,8 @@ func the[T any](list []T, err error) (v T, _ error) {
 // number is the column of a statement that returns numbers.
 func number(n *int64) []any { return []any{n} }
 
+// instant is the column of a statement that returns times.
+func instant(t *time.Time) []any { return []any{moment{t}} }
+
 // id is the column of a statement that returns ids.
 func id[N ~int64](n *N) []any { return []any{n} }
