@@ -137,7 +137,7 @@ const unlinkedPosts = `select p.item_id from posts p join items i on i.id = p.it
 
 // removePosts removes old posts of a source that no article stands for, and the items that nothing else carries.
 func (s *Store) removePosts(ctx context.Context, source freshet.ID, before time.Time, limit int) (int, error) {
-	items, err := all(ctx, s, id[freshet.ID], unlinkedPosts, source, before, limit)
+	items, err := all(ctx, s, number, unlinkedPosts, source, before, limit)
 	if err != nil || len(items) == 0 {
 		return 0, err
 	}
@@ -155,16 +155,11 @@ func (s *Store) removePosts(ctx context.Context, source freshet.ID, before time.
 }
 
 // removeCarriedByNone removes those of the items that no source has a post of.
-func (t *tx) removeCarriedByNone(ctx context.Context, items []freshet.ID) error {
-	items, err := all(ctx, t, id[freshet.ID], "select id from items where id in ($1...) and not exists (select 1 from posts p where p.item_id = items.id)", items)
+func (t *tx) removeCarriedByNone(ctx context.Context, items []int64) error {
+	items, err := all(ctx, t, number, "select id from items where id in ($1...) and not exists (select 1 from posts p where p.item_id = items.id)", items)
 	if err != nil || len(items) == 0 {
 		return err
 	}
-	if !t.s.dialect.arrays {
-		if _, err := t.exec(ctx, removeTexts, items); err != nil {
-			return err
-		}
-	}
-	_, err = t.exec(ctx, removeItems, items)
+	_, err = t.removeRows(ctx, removeItems, items)
 	return err
 }

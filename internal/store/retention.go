@@ -89,7 +89,6 @@ where seq < (select max(seq) from events) and (at < $1 or seq <= (select max(seq
 	oldHosts       = "select id from hosts where coalesce(not_before, 0) < $1 and " + withoutSources + " order by id limit $2"
 	removeHosts    = "delete from hosts where id in ($1...) and " + withoutSources
 
-	// FTS5 has no foreign keys.
 	removeTexts = "delete from search where rowid in (select place from search_places where item_id in ($1...))"
 )
 
@@ -101,15 +100,20 @@ func (s *Store) removeOld(ctx context.Context, find, remove string, args []any) 
 	}
 	n := 0
 	err = s.write(ctx, func(ctx context.Context, t *tx) error {
-		if remove == removeItems && !s.dialect.arrays {
-			if _, err := t.exec(ctx, removeTexts, ids); err != nil {
-				return err
-			}
-		}
-		n, err = t.exec(ctx, remove, ids)
+		n, err = t.removeRows(ctx, remove, ids)
 		return err
 	})
 	return n, err
+}
+
+// removeRows removes rows, of items their texts as well: FTS5 has no foreign keys.
+func (t *tx) removeRows(ctx context.Context, remove string, ids []int64) (int, error) {
+	if remove == removeItems && !t.s.dialect.arrays {
+		if _, err := t.exec(ctx, removeTexts, ids); err != nil {
+			return 0, err
+		}
+	}
+	return t.exec(ctx, remove, ids)
 }
 
 // firstID is the least id that was made at t.
