@@ -21,9 +21,6 @@ const (
 // Items go by the time they were published, with their posts, keys, bodies and search rows. What
 // their sources still list stays known (D7a): the windows of seen hashes go with the source only.
 func (s *Store) Retain(ctx context.Context, now time.Time, limit int) (int, error) {
-	if n, err := s.cleanBriefings(ctx, now, limit); n > 0 || err != nil {
-		return n, err
-	}
 	logged := now.Add(-logKept)
 	for _, kind := range []struct {
 		what, find, remove string
@@ -44,6 +41,9 @@ func (s *Store) Retain(ctx context.Context, now time.Time, limit int) (int, erro
 		if n > 0 {
 			return n, nil
 		}
+	}
+	if n, err := s.cleanBriefings(ctx, now, limit); n > 0 || err != nil { // last: it looks through every briefing
+		return n, err
 	}
 	if s.dialect.arrays {
 		return 0, nil // the server's own vacuum sees to it
