@@ -37,6 +37,24 @@ func webAddress(s string) (string, error) {
 	return s, nil
 }
 
+func discordWebhook(s string) (string, error) {
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || strings.Trim(u.Path, "/") == "" {
+		return "", errors.New("the address of a Discord webhook, https://discord.com/api/webhooks/...")
+	}
+	return s, nil
+}
+
+func notifyAddresses(s string) ([]string, error) {
+	all, _ := list(s)
+	for _, address := range all {
+		if scheme, rest, ok := strings.Cut(address, "://"); !ok || scheme == "" || rest == "" {
+			return nil, errors.New("notification addresses, comma separated, such as ntfy://ntfy.sh/topic")
+		}
+	}
+	return all, nil
+}
+
 // contact is an address that the User-Agent may carry in its comment (RFC 9110 section 5.6.5).
 func contact(s string) (string, error) {
 	if _, err := mail.ParseAddress(s); err == nil && printable(s) {

@@ -6,41 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"freshet"
 	"freshet/internal/discover"
-	"freshet/internal/fetch"
-	"freshet/internal/reader"
 	"freshet/internal/store"
 	"freshet/internal/vault"
 )
-
-// openVault opens the tokens of a database; a master key that does not fit is an error (S7).
-func (c *config) openVault(ctx context.Context, st *store.Store) (*vault.Vault, error) {
-	return vault.Open(ctx, st, c.MasterKey, c.keyFile())
-}
-
-// keyFile is where the master key lies when none is given.
-func (c *config) keyFile() string { return filepath.Join(c.Data, "freshet.key") }
-
-// keys are the tokens of the X API: sealed by the vault, what they cost counted by the store.
-type keys struct {
-	*vault.Vault
-	*store.Store
-}
-
-// reader makes what reads sources.
-func (c *config) reader(st *store.Store, v *vault.Vault, client *fetch.Client, log *slog.Logger) *reader.Reader {
-	return reader.New(client, log).WithX(reader.X{
-		API: c.XAPI, Keys: keys{v, st}, MonthlyReads: c.XMonthlyReads, Timeout: c.Timeout, Policy: c.Policy,
-	})
-}
 
 // findAccount offers the X account that was pasted, if there is a token to read it with; nil when it is none.
 func findAccount(ctx context.Context, v *vault.Vault, pasted string) ([]discover.Candidate, error) {

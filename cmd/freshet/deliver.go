@@ -1,11 +1,8 @@
 package main
 
 import (
-	"errors"
 	"log/slog"
 	"net/http"
-	"net/url"
-	"strings"
 
 	"freshet"
 	"freshet/internal/deliver"
@@ -33,22 +30,4 @@ func (c *config) runner(st *store.Store, log *slog.Logger, finished func(freshet
 func (s *serving) delivered(e freshet.Execution, _ freshet.Attempt) {
 	s.metrics.Delivered(e)
 	s.bell.Ring()
-}
-
-func discordWebhook(s string) (string, error) {
-	u, err := url.Parse(s)
-	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || strings.Trim(u.Path, "/") == "" {
-		return "", errors.New("the address of a Discord webhook, https://discord.com/api/webhooks/...")
-	}
-	return s, nil
-}
-
-func notifyAddresses(s string) ([]string, error) {
-	all, _ := list(s)
-	for _, address := range all {
-		if scheme, rest, ok := strings.Cut(address, "://"); !ok || scheme == "" || rest == "" {
-			return nil, errors.New("notification addresses, comma separated, such as ntfy://ntfy.sh/topic")
-		}
-	}
-	return all, nil
 }

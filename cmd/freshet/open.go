@@ -12,6 +12,7 @@ import (
 
 	"freshet"
 	"freshet/internal/fetch"
+	"freshet/internal/reader"
 	"freshet/internal/store"
 	"freshet/internal/vault"
 )
@@ -48,6 +49,27 @@ func (c *config) openStore(ctx context.Context, log *slog.Logger) (*store.Store,
 // fetcher makes the one client for requests to the outside.
 func (c *config) fetcher() *fetch.Client {
 	return fetch.New(fetch.Settings{Timeout: c.Timeout, Allow: c.FetchAllow, UserAgent: userAgent(c.Contact)})
+}
+
+// openVault opens the tokens of a database; a master key that does not fit is an error (S7).
+func (c *config) openVault(ctx context.Context, st *store.Store) (*vault.Vault, error) {
+	return vault.Open(ctx, st, c.MasterKey, c.keyFile())
+}
+
+// keyFile is where the master key lies when none is given.
+func (c *config) keyFile() string { return filepath.Join(c.Data, "freshet.key") }
+
+// keys are the tokens of the X API: sealed by the vault, what they cost counted by the store.
+type keys struct {
+	*vault.Vault
+	*store.Store
+}
+
+// reader makes what reads sources.
+func (c *config) reader(st *store.Store, v *vault.Vault, client *fetch.Client, log *slog.Logger) *reader.Reader {
+	return reader.New(client, log).WithX(reader.X{
+		API: c.XAPI, Keys: keys{v, st}, MonthlyReads: c.XMonthlyReads, Timeout: c.Timeout, Policy: c.Policy,
+	})
 }
 
 // withStore runs what a command does on the database.

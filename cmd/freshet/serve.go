@@ -137,6 +137,15 @@ func (c *config) newServing(st *store.Store, v *vault.Vault, log *slog.Logger) (
 	return s, err
 }
 
+// readOnce reads a source once, for a look.
+func readOnce(r *reader.Reader) func(context.Context, freshet.Source) *freshet.Outcome {
+	return func(ctx context.Context, src freshet.Source) *freshet.Outcome {
+		turn := r.Turn()
+		defer turn.Close()
+		return turn.Read(ctx, src)
+	}
+}
+
 // scheduler wires polling: client, reader, scheduler.
 func (c *config) scheduler(st *store.Store, v *vault.Vault, client *fetch.Client, log *slog.Logger, finished func(store.Finished, *freshet.Outcome)) *poll.Scheduler {
 	return poll.New(st, c.reader(st, v, client, log), poll.Options{
